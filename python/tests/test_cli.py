@@ -110,6 +110,17 @@ def test_a_bug_is_not_hidden(scenario, monkeypatch):
         cli.main(["check", str(scenario)])
 
 
+def test_check_explains_a_scenario(scenario, capsys):
+    code, out, err = call(capsys, "check", scenario, "--set", "scheme=pfc")
+    assert (code, err) == (0, "warning: a setting cannot matter\n")
+    assert "\n# Load offered\n\n# Backpressure of PFC\n" in out
+    code, out, err = call(capsys, "check", scenario, "--set", "scheme=pfc", "--json")
+    found = json.loads(out)
+    assert (code, err, found["warnings"]) == (0, "", ["a setting cannot matter"])
+    assert found["scenario"] == xoff.check(scenario, ["scheme=pfc"])
+    assert found["backpressure"] == "# Backpressure of PFC\n"
+
+
 def test_check_presets_bench(scenario, capsys):
     assert 'scheme = "hpcc"' in call(capsys, "check", scenario, "--set", "scheme=hpcc")[1]
     assert call(capsys, "check", "--schema")[1] == "{}\n"

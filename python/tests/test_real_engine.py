@@ -154,6 +154,32 @@ def test_flows_that_come_and_go_share_a_link(small, tmp_path):
     assert Term("c", path="dropped.bytes").read(result) == 0
 
 
+def test_a_flow_tells_its_path_and_a_change_of_it(tmp_path):
+    fault = (
+        '[[fault]]\nkind = "link-down"\nlink = "leaf:1,spine:{}"\n'
+        'at = "100us"\ndetection = "50us"\n'
+    )
+    sets = ["run.measure=400us", "run.paths=true", "scheme=tcp-newreno"]
+    changed = 0
+    for spine in (0, 1):
+        out = tmp_path / str(spine)
+        result = xoff.run(STAGGERED + fault.format(spine), out, set=sets)
+        paths = xoff.load(out).paths_of(0)
+        assert list(paths) in ([0], [0, 150_000_000])
+        for path in paths.values():
+            assert (path[0], path[1], path[3], path[4]) == ("host 4", "leaf 1", "leaf 0", "host 0")
+        names = [path[2] for path in paths.values()]
+        assert names in ([f"spine {spine}", f"spine {1 - spine}"], [f"spine {1 - spine}"])
+        changed += len(paths) - 1
+        assert result.paths.equals(xoff.load(out).paths)
+        racks = result.nodes["rack"].to_pylist()
+        assert racks[:8] == [0] * 4 + [1] * 4
+        assert racks[-2:] == [None, None]
+    assert changed == 1
+    with pytest.raises(xoff.UsageError, match="no path of flow 99"):
+        result.paths_of(99)
+
+
 def test_a_link_that_goes_down_loses_what_the_summary_says(small, tmp_path):
     fault = '[[fault]]\nkind = "link-down"\nlink = "leaf:0,spine:1"\nat = "20us"\nuntil = "40us"\n'
     small.write_text(GOOD.replace("bfc", "tcp-newreno") + fault)

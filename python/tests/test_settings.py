@@ -26,6 +26,7 @@ EXEMPT = [
     ("switch.elide = *", "bfc* dctcp* hpcc* pfc* powertcp", "needs pauses on a path that bounces"),
     ("pfc.threshold_follows_rate = True", "dctcp-ss", "slow start never pauses a faster port"),
     ("transport.recovery = perfect", "ideal-fq dctcp-ss *-dcqcn", LOSSES),
+    ("transport.recovery = *", "ideal-fq", "where links lose packets, only some allow its timeout"),
     ("traffic.long.priority", "ideal-srf homa* pfabric", "the longest flow is last anyway"),
     ("cubic.fast_convergence = False", "sfqcodel", "losses do not follow each other closely"),
     ("crossbar.classes", "detail-baseline detail-fc", "traffic cannot have priorities there"),

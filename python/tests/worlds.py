@@ -83,6 +83,9 @@ period = "10us"
 stop = "60us"
 """
 
+# What most recoveries need where links lose packets.
+TIMEOUT = '[transport]\ntimeout = "500us"\n'
+
 LOSS = '[[fault]]\nkind = "loss"\nshare = 0.02\n'
 
 
@@ -238,7 +241,7 @@ WORLDS = [
     World("bursts", [FABRIC + BURSTS], PRIORITIES, without=GIGABIT),
     World(
         "losses",
-        [FABRIC + BURSTS + LOSS, FABRIC + BURSTS],
+        [FABRIC + BURSTS + LOSS, FABRIC + BURSTS + LOSS + TIMEOUT, FABRIC + BURSTS],
         wishes=(
             wish("faults.control_loss=0.05"),
             [["sfc.target=10KB", "sfc.trigger=30KB"]],
@@ -255,7 +258,7 @@ WORLDS = [
     ),
     World(
         "failures",
-        [THIN + BURSTS + DOWN, THIN + BURSTS],
+        [THIN + BURSTS + DOWN, THIN + BURSTS + DOWN + TIMEOUT, THIN + BURSTS],
         wishes=(*PRIORITIES, wish(*(f"buffer.size={kb}KB" for kb in (100, 200, 400, 800, 1600)))),
         without=GIGABIT,
     ),

@@ -51,6 +51,19 @@ def backpressure(
     )
 
 
+def explain(
+    scenario: Given, set: Iterable[str] = (), max_memory: str | int | None = None
+) -> tuple[str, dict[str, Any]] | None:
+    """Explain a scenario, as TOML comments and as values; None for an engine without packets.
+
+    The values are `thresholds` (bytes, or picoseconds where the name ends in `_ps`),
+    `offered_load` and `warnings`, settings that cannot matter. `max_memory` is as in `check`.
+    Raises `ScenarioError`.
+    """
+    given = source.read(scenario)
+    return given.asked(set, lambda sets: engine.explain(given.text, given.file, sets, max_memory))
+
+
 class _Memory:
     """Collects the rows of a run that writes no run directory."""
 

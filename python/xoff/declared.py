@@ -104,6 +104,28 @@ class Tables:
         """
         return self.table("batches")
 
+    @property
+    def nodes(self) -> pa.Table:
+        """One row for each node, in the order of their numbers."""
+        return self.table("nodes")
+
+    @property
+    def paths(self) -> pa.Table:
+        """The path of the data packets of each flow that has begun, the warm-up included: one row
+        for each port that they leave by, in the order (since_ps, flow, hop). `run.flows = "sample"`
+        selects one flow in a hundred. Acknowledgements, credits and grants take a path of their
+        own.
+
+        When switches change their routes after the failure or the recovery of a link
+        (`[[fault]]`), the flows under way whose path changes get the rows of their new path. The
+        hash of a flow then picks among fewer or more ports, so flows that never crossed the link
+        may change, too. From the failure to its detection, flows keep their path into the link, and
+        their packets are lost. Packets under way when routes change finish on the new ones.
+
+        Raises `UsageError` where the run has none: set run.paths = true.
+        """
+        return self.table("paths")
+
 
 class SlowdownGroup(TypedDict):
     """Statistics of slowdowns in a group of flows. Percentiles count every measured flow, with or
@@ -547,11 +569,16 @@ class Load(TypedDict):
     """
 
     nominal: float | None
-    """Requested load of open-loop, incast and web request traffic."""
+    """Load that the scenario asks for: that of open-loop, incast and web request traffic."""
     payload: float | None
-    """Payload of the measured flows."""
+    """Payload of the measured flows, over the capacity of these links one way, as if each flow
+    crossed one of them. Flows within a rack cross no core link, and flows may end later, so the
+    links may carry less.
+    """
     wire: float | None
-    """Bytes sent."""
+    """Bytes that these links carried in both directions over their capacity, with headers,
+    acknowledgements, retransmissions and flows of the warm-up: the same as in `utilisation`.
+    """
 
 
 class Monitor(TypedDict):

@@ -150,6 +150,18 @@ def backpressure(
         return _native.backpressure(text, file, list(overrides), any_link, _size(max_memory))
 
 
+def explain(
+    text: str, file: str, overrides: Sequence[str], max_memory: str | int | None = None
+) -> tuple[str, dict[str, Any]] | None:
+    """Return what a scenario comes to, as TOML comments and as values; None without packets.
+
+    The values are `thresholds`, `offered_load` and `warnings`. Raises `ScenarioError`.
+    """
+    with _translated():
+        found = _native.explain(text, file, list(overrides), _size(max_memory))
+    return None if found is None else (found[0], json.loads(found[1]))
+
+
 def open_run(
     text: str,
     file: str,

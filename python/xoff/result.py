@@ -145,6 +145,25 @@ class Result(Tables):
             self._tables[name] = read_table(name, self.files.path(file))
         return self._tables[name]
 
+    def paths_of(self, flow: int) -> dict[int, list[str]]:
+        """Return the names of the nodes on a flow's paths, by the time (ps) when they began.
+
+        Several times, if routes changed under way (`[[fault]]`). Raises `UsageError` if the run
+        recorded no paths (`run.paths`), or none of this flow.
+        """
+        import pyarrow.compute as pc
+
+        names = dict(zip(*(self.nodes[key].to_pylist() for key in ("node", "name")), strict=True))
+        found: dict[int, list[str]] = {}
+        for row in self.paths.filter(pc.field("flow") == flow).to_pylist():
+            path = found.setdefault(row["since_ps"], [names[row["node"]]])
+            path.append(names[row["peer"]])
+        if not found:
+            raise UsageError(
+                f"no path of flow {flow}: it did not begin, or run.flows did not select it"
+            )
+        return found
+
 
 def load(run_dir: str | os.PathLike[str]) -> Result:
     """Load a finished run directory after verifying all of its files.

@@ -12,6 +12,12 @@ from xoff.text import byte_text, count_text, fixed, table, time_text
 
 SHOWN = ("mean", "p50", "p95", "p99")
 HEADER = ("size (bytes)", "flows", *SHOWN)
+USED = ("utilisation", "utilisation, {} links")
+LOAD = ("load", "load, {}")
+BOTH = """
+utilisation, load wire: bytes that links carried, both ways, with headers and acknowledgements
+load nominal, load payload: payload asked for and of the measured flows, as if all crossed the core
+(without a core: the hosts' links); flows within a rack do not, so the core can carry less"""
 
 
 def render(result: Result) -> str:
@@ -83,9 +89,11 @@ def _fabric(summary: Mapping[str, Any]) -> str:
     ):
         if (found := lookup(summary, path)) is not None:
             rows.append([name, f"{int(found):,}"])
-    rows += _shares(summary, "utilisation", "utilisation, {} links")
-    rows += _shares(summary, "load", "load, {}")
-    return table(("fabric", "value"), rows) if rows else ""
+    used, load = (_shares(summary, *one) for one in (USED, LOAD))
+    rows += used + load
+    if not rows:
+        return ""
+    return table(("fabric", "value"), rows) + (BOTH if used and load else "")
 
 
 def _buffer(summary: Mapping[str, Any]) -> list[list[str]]:

@@ -11,6 +11,13 @@ pub enum Column {
     U16(Vec<u16>),
     /// Integers of 32 bits.
     U32(Vec<u32>),
+    /// Integers of 32 bits; some may be absent.
+    OptionalU32 {
+        /// The values; 0 where one is absent.
+        values: Vec<u32>,
+        /// Bit `i % 8` of byte `i / 8` says that value `i` is there.
+        present: Vec<u8>,
+    },
     /// Integers of 64 bits.
     U64(Vec<u64>),
     /// Floating-point numbers.
@@ -30,7 +37,7 @@ impl Column {
     pub fn rows(&self) -> usize {
         match self {
             Self::U16(values) => values.len(),
-            Self::U32(values) => values.len(),
+            Self::U32(values) | Self::OptionalU32 { values, .. } => values.len(),
             Self::U64(values) => values.len(),
             Self::F64(values) => values.len(),
             Self::Text { ends, .. } => ends.len() - 1,
@@ -43,6 +50,7 @@ impl Column {
         match self {
             Self::U16(_) => "uint16",
             Self::U32(_) => "uint32",
+            Self::OptionalU32 { .. } => "uint32 or null",
             Self::U64(_) => "uint64",
             Self::F64(_) => "double",
             Self::Text { .. } => "string",
@@ -66,6 +74,22 @@ macro_rules! cell {
     )*};
 }
 cell!(u8 => U16, u16 => U16, u32 => U32, u64 => U64, f64 => F64);
+
+impl Cell for Option<u32> {
+    fn column(values: impl Iterator<Item = Self>) -> Column {
+        let (mut found, mut present) = (Vec::new(), Vec::new());
+        for value in values {
+            let bit = found.len() % 8;
+            if bit == 0 {
+                present.push(0);
+            }
+            *present.last_mut().expect("the first bit has added a byte") |=
+                u8::from(value.is_some()) << bit;
+            found.push(value.unwrap_or(0));
+        }
+        Column::OptionalU32 { values: found, present }
+    }
+}
 
 impl Cell for String {
     fn column(values: impl Iterator<Item = Self>) -> Column {
@@ -271,6 +295,8 @@ mod tests {
             share: f64,
             /// What it joins.
             link: String,
+            /// Its rack.
+            rack: Option<u32>,
         }
     }
 
@@ -289,7 +315,8 @@ mod tests {
     }
 
     fn row(time_ps: u64, link: &str) -> SampleRow {
-        SampleRow { time_ps, port: 3, class: 7, share: 0.5, link: link.into() }
+        let rack = (time_ps > 1).then_some(9);
+        SampleRow { time_ps, port: 3, class: 7, share: 0.5, link: link.into(), rack }
     }
 
     #[test]
@@ -306,9 +333,18 @@ mod tests {
                 ("class", Column::U16(vec![7, 7])),
                 ("share", Column::F64(vec![0.5, 0.5])),
                 ("link", text),
+                ("rack", Column::OptionalU32 { values: vec![0, 9], present: vec![0b10] }),
             ]
         );
         assert!(table.columns.iter().all(|(_, column)| column.rows() == 2));
+    }
+
+    #[test]
+    fn nine_values_take_two_bytes_of_presence() {
+        let column = Option::column((0..9).map(|value| (value % 4 != 1).then_some(value)));
+        let values = vec![0, 0, 2, 3, 4, 0, 6, 7, 8];
+        assert_eq!(column, Column::OptionalU32 { values, present: vec![0b1101_1101, 1] });
+        assert_eq!(column.rows(), 9);
     }
 
     #[test]
@@ -318,7 +354,8 @@ mod tests {
         assert_eq!(samples.column_docs[1], "Twice the\n port.");
         assert_eq!((samples.optional, plain.optional), (Some("ask for it"), None));
         let kinds = samples.empty.columns.iter().map(|(_, column)| column.kind());
-        let expected = ["uint64", "uint32", "uint16", "uint16", "double", "string"];
+        let expected =
+            ["uint64", "uint32", "uint16", "uint16", "double", "string", "uint32 or null"];
         assert_eq!(kinds.collect::<Vec<_>>(), expected);
     }
 

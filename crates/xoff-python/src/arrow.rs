@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use xoff_core::table::Column;
 
-/// Marks a field that may be null. Ours never are, but this is Arrow's default, so that tables
+/// Marks a field that may be null. Few of ours are, but this is Arrow's default, so that tables
 /// which Python makes without rows have the same schema.
 const NULLABLE: i64 = 2;
 
@@ -20,24 +20,34 @@ const NULLABLE: i64 = 2;
 fn format(column: &Column) -> &'static CStr {
     match column {
         Column::U16(_) => c"S",
-        Column::U32(_) => c"I",
+        Column::U32(_) | Column::OptionalU32 { .. } => c"I",
         Column::U64(_) => c"L",
         Column::F64(_) => c"g",
         Column::Text { .. } => c"u",
     }
 }
 
-/// The buffers of a column; the first would say which values are null.
+/// The buffers of a column; the first says which values are present, if some are not.
 fn buffers(column: &Column) -> Vec<*const c_void> {
     match column {
         Column::U16(values) => vec![ptr::null(), values.as_ptr().cast()],
         Column::U32(values) => vec![ptr::null(), values.as_ptr().cast()],
+        Column::OptionalU32 { values, present } => {
+            vec![present.as_ptr().cast(), values.as_ptr().cast()]
+        }
         Column::U64(values) => vec![ptr::null(), values.as_ptr().cast()],
         Column::F64(values) => vec![ptr::null(), values.as_ptr().cast()],
         Column::Text { ends, bytes } => {
             vec![ptr::null(), ends.as_ptr().cast(), bytes.as_ptr().cast()]
         }
     }
+}
+
+/// The number of absent values.
+fn null_count(column: &Column) -> i64 {
+    let Column::OptionalU32 { values, present } = column else { return 0 };
+    let there: u32 = present.iter().map(|byte| byte.count_ones()).sum();
+    values.len() as i64 - i64::from(there)
 }
 
 /// The named columns of a batch.
@@ -88,9 +98,10 @@ impl Batch {
     #[must_use]
     pub fn array(&self) -> ArrowArray {
         let children = self.columns.iter();
-        let children =
-            children.map(|(_, column)| ArrowArray::new(self, buffers(column), Vec::new()));
-        ArrowArray::new(self, vec![ptr::null()], children.collect())
+        let children = children.map(|(_, column)| {
+            ArrowArray::new(self, buffers(column), null_count(column), Vec::new())
+        });
+        ArrowArray::new(self, vec![ptr::null()], 0, children.collect())
     }
 }
 
@@ -176,14 +187,19 @@ impl ArrowSchema {
 }
 
 impl ArrowArray {
-    fn new(batch: &Batch, buffers: Vec<*const c_void>, children: Vec<Self>) -> Self {
+    fn new(
+        batch: &Batch,
+        buffers: Vec<*const c_void>,
+        null_count: i64,
+        children: Vec<Self>,
+    ) -> Self {
         let (n_buffers, n_children) = (buffers.len() as i64, children.len() as i64);
         let children = Children::new(children);
         let columns = Arc::clone(&batch.columns);
         let mut keep = Box::new(ArrayKeep { _columns: columns, buffers, children });
         Self {
             length: batch.rows as i64,
-            null_count: 0,
+            null_count,
             offset: 0,
             n_buffers,
             n_children,
@@ -279,6 +295,7 @@ mod tests {
             ("bytes", column([1_u64, u64::MAX, 3])),
             ("slowdown", column([1.0, 2.5, f64::MAX])),
             ("link", column(["host-leaf", "", "Späne"].map(String::from))),
+            ("rack", column([Some(7_u32), None, Some(0)])),
         ])
     }
 
@@ -336,11 +353,20 @@ mod tests {
 
     /// Reads one column as a consumer would that knows only the C structures.
     fn read(schema: &ArrowSchema, array: &ArrowArray) -> Column {
-        assert_eq!((array.null_count, array.offset, array.n_children), (0, 0, 0));
+        assert_eq!((array.offset, array.n_children), (0, 0));
         assert!(array.dictionary.is_null() && schema.dictionary.is_null());
-        // SAFETY: every array has a first buffer.
-        assert!(unsafe { (*array.buffers).is_null() });
         let rows = array.length as usize;
+        // SAFETY: every array has a first buffer.
+        if unsafe { !(*array.buffers).is_null() } {
+            let present: Vec<u8> = values(array, 0, rows.div_ceil(8));
+            let there: u32 = present.iter().map(|byte| byte.count_ones()).sum();
+            assert_eq!(
+                (array.null_count, text(schema.format).as_str()),
+                (array.length - i64::from(there), "I")
+            );
+            return Column::OptionalU32 { values: values(array, 1, rows), present };
+        }
+        assert_eq!(array.null_count, 0);
         match text(schema.format).as_str() {
             "S" => Column::U16(values(array, 1, rows)),
             "I" => Column::U32(values(array, 1, rows)),
@@ -421,7 +447,7 @@ mod tests {
         let (schema, want) = (batch.schema(), expected(&batch));
         let columns: Weak<Columns> = Arc::downgrade(&batch.columns);
         let exports = [batch.array(), batch.array()];
-        assert_eq!(holders(&batch), 1 + 2 * 6);
+        assert_eq!(holders(&batch), 1 + 2 * 7);
         drop(batch);
         for mut array in exports {
             assert_eq!(read_all(&schema, &array), want);
@@ -447,7 +473,7 @@ mod tests {
         let (mut schema, mut array) = (batch.schema(), batch.array());
         let (new_schema, new_array) = (Take::take(&raw mut schema), Take::take(&raw mut array));
         drop((schema, array));
-        assert_eq!(holders(&batch), 1 + 6);
+        assert_eq!(holders(&batch), 1 + 7);
         assert_eq!(read_all(&new_schema, &new_array), expected(&batch));
         drop((new_schema, new_array));
         assert_eq!(holders(&batch), 1);

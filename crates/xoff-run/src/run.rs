@@ -9,6 +9,7 @@ use xoff_scenario::{Memory, Resources, engine, read};
 use xoff_sim::{PortRow, Progress, Rows, Simulation, Threads};
 
 use crate::capture::Capture;
+use crate::explain::Explanation;
 use crate::ns3_files::{self, FileChunk};
 use crate::numerical::{NumericalRun, StudyRows};
 use crate::sent::Sent;
@@ -268,6 +269,25 @@ pub fn backpressure(
             let resources = Resources { threads: Threads::ONE, memory };
             let resolved = read(text, file, overrides, resources)?;
             crate::backpressure::report(&resolved.setup, any_link, memory).map_err(plain)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What a scenario comes to, beyond its settings; `None` for an engine without packets.
+///
+/// # Errors
+/// All problems of the scenario.
+pub fn explain(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    memory: Memory,
+) -> Result<Option<Explanation>, Problems> {
+    match engine(text, file, overrides) {
+        EngineKind::Packets => {
+            let resources = Resources { threads: Threads::ONE, memory };
+            Ok(Some(Explanation::of(read(text, file, overrides, resources)?)))
         }
         _ => Ok(None),
     }

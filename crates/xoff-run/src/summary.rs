@@ -9,7 +9,7 @@ mod elision;
 mod expresspass;
 mod flowtune;
 mod homa;
-mod json;
+pub(crate) mod json;
 pub mod keys;
 mod monitors;
 mod numerical;

@@ -92,6 +92,9 @@ knobs! {
         /// link, such as spine-leaf (BFC App. A.2, Table 2). If unscheduled and scheduled packets
         /// have separate queues, also for each of them.
         link_delays: bool = false,
+        /// Record paths.parquet: the ports that each flow takes through the network. Every flow
+        /// adds a row for each of its links. Needs a load balancer that gives a flow one path.
+        paths: bool = false,
         /// Batches of equal length that the measured time is divided into, for batches.parquet:
         /// slowdowns and completion times of each batch, at any length of a run in bounded memory.
         /// At most 1000. 0: none.

@@ -54,7 +54,7 @@ pub(crate) struct Reroute {
 pub(crate) fn reroutes(setup: &Setup) -> Result<Vec<Reroute>, String> {
     let reroute = |at: Ps| {
         let down = ports_in(&setup.faults, Fault::avoided, at);
-        let routes = Arc::new(FaultActions::routes(setup, &down, at)?);
+        let routes = Arc::new(FaultActions::routes_without(setup, &down, at)?);
         Ok(Reroute { at, routes, down })
     };
     changes(&setup.faults, Fault::avoided).into_iter().map(reroute).collect()
@@ -65,6 +65,8 @@ pub(crate) fn reroutes(setup: &Setup) -> Result<Vec<Reroute>, String> {
 pub(crate) struct FaultActions {
     /// In reverse order: the next one is last.
     actions: Vec<(Ps, Action)>,
+    /// The routes in use.
+    routes: Arc<Routes>,
 }
 
 impl FaultActions {
@@ -85,17 +87,17 @@ impl FaultActions {
             }
         }
         for time in changes(&setup.faults, Fault::outage) {
-            Self::routes(setup, &ports_in(&setup.faults, Fault::outage, time), time)?;
+            Self::routes_without(setup, &ports_in(&setup.faults, Fault::outage, time), time)?;
         }
         for Reroute { at, routes, down } in reroutes(setup)? {
             actions.push((at, Action::Route(routes, down)));
         }
         actions.sort_by_key(|(time, _)| Reverse(*time));
-        Ok(Self { actions })
+        Ok(Self { actions, routes: Arc::clone(&setup.routes) })
     }
 
     /// The routes at a time without the links of these ports.
-    fn routes(setup: &Setup, down: &[PortId], time: Ps) -> Result<Routes, String> {
+    fn routes_without(setup: &Setup, down: &[PortId], time: Ps) -> Result<Routes, String> {
         let routes = Routes::without(&setup.topology, down)
             .map_err(|why| format!("[[fault]] at {time} disconnects the network: {why}"))?;
         // A packet may have covered most of its path when the routes change.
@@ -108,6 +110,11 @@ impl FaultActions {
             ));
         }
         Ok(routes)
+    }
+
+    /// The routes that all switches use.
+    pub(crate) fn routes(&self) -> &Arc<Routes> {
+        &self.routes
     }
 
     /// True if an action is due.
@@ -133,6 +140,7 @@ impl FaultActions {
                     for partition in &mut *partitions {
                         partition.set_routes(&routes, &down);
                     }
+                    self.routes = routes;
                 }
                 Action::ShareOut => partitions.iter_mut().for_each(Partition::share_out),
             }

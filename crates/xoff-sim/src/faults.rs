@@ -63,6 +63,12 @@ impl Fault {
         down.then_some((self.at, self.until))
     }
 
+    /// Whether the links are missing from the start, so that no packet is sent into them.
+    #[must_use]
+    pub fn is_from_the_start(&self) -> bool {
+        self.at == Ps(0) && self.avoided().is_some_and(|(from, _)| from == Ps(0))
+    }
+
     /// The period in which switches avoid these links; `None` if they never do, because they would
     /// detect the failure too late.
     #[must_use]
@@ -116,6 +122,8 @@ mod tests {
         assert_eq!(down(10, 15, 5).avoided(), None, "it recovers before its detection");
         let loss = Fault { defect: Defect::Loss { share: 0.1 }, ..down(10, 50, 0) };
         assert_eq!((loss.avoided(), loss.outage()), (None, None));
+        let missing = [down(0, 50, 0), down(0, 50, 5), down(10, 50, 0)];
+        assert_eq!(missing.map(|fault| fault.is_from_the_start()), [true, false, false]);
     }
 
     #[test]

@@ -38,5 +38,6 @@ pub use cut::Threads;
 pub use setup::Setup;
 pub use simulation::{Progress, Simulation};
 pub use tables::{
-    BatchRow, FlowRow, FlowSeriesRow, PortRow, PortSampleRow, QueryRow, RequestRow, Rows, SampleRow,
+    BatchRow, FlowRow, FlowSeriesRow, NodeRow, PathRow, PortRow, PortSampleRow, QueryRow,
+    RequestRow, Rows, SampleRow,
 };

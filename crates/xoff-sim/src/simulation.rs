@@ -4,6 +4,7 @@ mod batches;
 mod chains;
 mod delays;
 mod padding;
+mod places;
 mod results;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,10 +24,11 @@ use crate::measure::{
     ClassResults, Distribution, EndlessFlow, LinkDelays, MonitorResults, Outstanding,
 };
 use crate::partition::{Owner, Partition, Place};
+use crate::paths::Paths;
 use crate::port_samples::PortTotals;
 use crate::requests::Requests;
 use crate::series::{Series, View};
-use crate::setup::{Labels, Setup, path};
+use crate::setup::{Setup, path};
 use crate::tables::{FlowRow, Rows, SampleRow};
 use crate::throughput::Throughput;
 use crate::watchdog::Watchdog;
@@ -56,6 +58,8 @@ pub struct Plan {
     pub port_samples: Ps,
     /// Record queueing delays at all ports of switches, by kind of link.
     pub link_delays: bool,
+    /// Record the path of each flow that gets a row; every flow has one.
+    pub paths: bool,
     /// Number of batches of time that the measurement is divided into; 0: none.
     pub batches: u16,
     /// Number of partitions; 0: chosen for the number of threads.
@@ -157,6 +161,8 @@ pub struct Simulation {
     watermarks: Watermarks,
     throughput: Throughput,
     faults: FaultActions,
+    /// What says which path a flow takes, if paths are recorded.
+    paths: Option<Paths>,
     series: Series,
     monitored: Vec<PortId>,
     monitors: Vec<MonitorResults>,
@@ -203,6 +209,7 @@ impl Simulation {
             watermarks: Watermarks::default(),
             throughput: Throughput::new(plan.grid, setup.topology.servers()),
             faults,
+            paths: plan.paths.then(|| setup.paths()),
             backlog: Backlog::new(&setup.topology),
             series: Series::new(plan.flow_series, plan.port_samples),
             uniform: uniform.then_some(ideal::Leg { rate: first.rate.0, delay: first.delay }),
@@ -257,19 +264,24 @@ impl Simulation {
     /// # Errors
     /// If the run is stuck: a description of the waiting flows and ports.
     pub fn step(&mut self) -> Result<bool, String> {
+        if self.windows == 0 {
+            self.rows.nodes = self.nodes();
+        }
         if self.now >= self.plan.warmup && self.begin.is_none() {
             self.begin = Some(self.snapshot());
             self.throughput.begin(self.now, received(&self.setup, &self.partitions));
             self.with_series(|series, now, view, _| series.begin(now, view));
             self.watch_delays();
         }
+        let first_path = self.rows.paths.len();
         if self.faults.is_due(self.now) {
-            self.faults.apply(self.now, &self.setup, &self.place, &mut self.partitions);
+            self.apply_faults();
         }
         let step_end = self.now + self.plan.grid;
         self.start_flows(step_end);
         self.simulate_until(step_end);
         self.collect_chains();
+        self.sort_paths(first_path);
         self.collect();
         self.collect_captured();
         self.sample();
@@ -284,8 +296,8 @@ impl Simulation {
             self.collect_delays();
             self.series.finish();
         }
-        let (topology, waiting) = (&self.setup.topology, self.waiting());
-        self.watchdog.check(self.now, topology, &self.partitions, waiting)?;
+        let waiting = self.waiting();
+        self.watchdog.check(self.now, &self.setup, &self.partitions, waiting)?;
         self.skip_idle_start();
         let is_over = self.is_over();
         if is_over {
@@ -339,27 +351,6 @@ impl Simulation {
         }
         arrivals.clear();
         self.arrivals = arrivals;
-    }
-
-    fn label(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
-        let hash = self.hash(id, arrival);
-        arrival.paths.map_or(hash, |paths| xoff_net::balance::label(hash, paths))
-    }
-
-    fn hash(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
-        match &self.setup.labels {
-            Labels::Hashed => mix64(self.setup.seed ^ id.0.rotate_left(32)) as u32,
-            Labels::Connections => {
-                let pair = u64::from(arrival.src.0) << 32 | u64::from(arrival.dst.0);
-                mix64(mix64(self.setup.seed) ^ pair) as u32
-            }
-            Labels::Pairs(ports) => {
-                let port = ports.get(id.0 as usize).copied().unwrap_or_default();
-                let next = self.sports.entry((arrival.src, arrival.dst)).or_insert(10_000);
-                *next += 1;
-                u32::from(*next - 1) | u32::from(port) << 16
-            }
-        }
     }
 
     fn simulate_until(&mut self, until: Ps) {

@@ -240,6 +240,53 @@ table! {
     }
 }
 
+table! {
+    /// One row for each node, in the order of their numbers.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct NodeRow in "nodes" {
+        /// Number of the node in all tables.
+        node: u32,
+        /// Layer and number, such as `host 3`, `leaf 1` or `spine 0`. Scenarios write `3`, `leaf:1`
+        /// and `spine:0`.
+        name: String,
+        /// `host`, `leaf`, `spine`, `core`, `gateway`, or `attached`: the host of an allocator.
+        layer: String,
+        /// Hosts and leaves: the number of the leaf.
+        rack: Option<u32>,
+        /// Nodes below the cores of a network with three layers: the number of the pod. With
+        /// gateways, nodes below them: the number of the data centre.
+        pod: Option<u32>,
+    }
+}
+
+table! {
+    /// The path of the data packets of each flow that has begun, the warm-up included: one row for
+    /// each port that they leave by, in the order (since_ps, flow, hop). `run.flows = "sample"`
+    /// selects one flow in a hundred. Acknowledgements, credits and grants take a path of their
+    /// own.
+    ///
+    /// When switches change their routes after the failure or the recovery of a link
+    /// (`[[fault]]`), the flows under way whose path changes get the rows of their new path. The
+    /// hash of a flow then picks among fewer or more ports, so flows that never crossed the link
+    /// may change, too. From the failure to its detection, flows keep their path into the link, and
+    /// their packets are lost. Packets under way when routes change finish on the new ones.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PathRow in "paths", optional: "set run.paths = true" {
+        /// Index of the flow's arrival.
+        flow: u64,
+        /// Time from which packets take this path: the start of the flow, or a change of routes.
+        since_ps: u64,
+        /// Number of the port on the path; 0 is the sender's.
+        hop: u16,
+        /// Node of the port.
+        node: u32,
+        /// Number of the port at its node.
+        port: u16,
+        /// Node at the other end of the link; at the last hop, the receiver.
+        peer: u32,
+    }
+}
+
 tables! {
     /// The tables of a run with packets: rows that wait to be taken.
     pub struct Rows {
@@ -251,6 +298,8 @@ tables! {
         requests: RequestRow,
         ports: PortRow,
         batches: BatchRow,
+        nodes: NodeRow,
+        paths: PathRow,
     }
 }
 

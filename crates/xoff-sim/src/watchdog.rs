@@ -6,6 +6,7 @@ use xoff_net::arch::{AnySwitch, Switch};
 use xoff_net::topo::{Digraph, Topology};
 
 use crate::partition::Partition;
+use crate::setup::Setup;
 
 /// Tracks the time of the last acknowledgement.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl Watchdog {
     pub(crate) fn check(
         &mut self,
         now: Ps,
-        topology: &Topology,
+        setup: &Setup,
         partitions: &[Partition],
         outstanding: u64,
     ) -> Result<(), String> {
@@ -42,8 +43,55 @@ impl Watchdog {
         if now - self.since < self.limit {
             return Ok(());
         }
-        Err(describe(now, self.since, partitions) + &cycles(topology, partitions))
+        let stuck = describe(now, self.since, partitions);
+        let losses = losses(setup, self.limit, partitions);
+        Err(stuck + &losses + &cycles(&setup.topology, partitions))
     }
+}
+
+/// The packets that were lost, and why no sender repeats them: the faults that lost some, and a
+/// timeout that is missing or too long.
+fn losses(setup: &Setup, limit: Ps, partitions: &[Partition]) -> String {
+    let switches = partitions.iter().flat_map(Partition::switches);
+    let dropped: u64 = switches.map(|(_, switch)| switch.stats().drops).sum();
+    let on_links: u64 = partitions.iter().map(Partition::lost_on_links).sum();
+    let mut text = String::new();
+    if dropped > 0 {
+        text += &format!("\n  switches dropped {dropped} packets");
+    }
+    if on_links > 0 {
+        text += &format!("\n  links lost {on_links} packets ([[fault]]):");
+        for fault in &setup.faults {
+            let port = setup.topology.port(fault.ports[0]);
+            let ends = [port.node, setup.topology.neighbour(port)].map(|n| setup.topology.name(n));
+            let links = match fault.ports.len() / 2 {
+                1 => ends.join(","),
+                several => format!("{} and {} more", ends.join(","), several - 1),
+            };
+            let until = match fault.until {
+                Ps::NEVER => "the end".to_owned(),
+                until => until.to_string(),
+            };
+            text += &format!(" {links} from {} to {until};", fault.at);
+        }
+        text.pop();
+    }
+    // A case of the HPCC simulator has other settings.
+    if setup.hosts.literal || dropped + on_links == 0 {
+        return text;
+    }
+    let waits = setup.hosts.driver.receiver_driven().is_some();
+    let timeout = setup.transport().timeout;
+    if (waits || setup.hosts.recovery.timeouts().act()) && timeout == Ps(0) {
+        text += "\n  transport.timeout = \"0ps\": no sender repeats the last packets of a flow if \
+                 they are lost; set a timeout, such as transport.timeout = \"10ms\"";
+    } else if timeout >= limit {
+        text += &format!(
+            "\n  transport.timeout = {timeout} does not end before run.watchdog = {limit}: set a \
+             shorter timeout or a longer watchdog"
+        );
+    }
+    text
 }
 
 /// Describes cycles of pauses, if any. An egress port waits for another one if the other holds

@@ -73,6 +73,11 @@ def backpressure(text, file, overrides, any_link, max_memory=None):
     return "# Backpressure of PFC" + (", any link\n" if any_link else "\n")
 
 
+def explain(text, file, overrides, max_memory=None):
+    _parse(text, file, overrides)
+    return "# Load offered\n", '{"thresholds": {}, "warnings": ["a setting cannot matter"]}'
+
+
 class Run:
     def __init__(self, text, file, overrides, threads, max_memory=None, delay_seed=None):
         self.threads = min(threads, MOST_THREADS)

@@ -1,8 +1,11 @@
-"""`xoff check`: a scenario with every default."""
+"""`xoff check`: a scenario with every default, and what it comes to."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import re
+from typing import Any
 
 from xoff import api, engine
 from xoff.commands.arguments import (
@@ -15,10 +18,12 @@ from xoff.commands.arguments import (
     settings_of,
 )
 from xoff.errors import UsageError
-from xoff.terminal import say
+from xoff.terminal import complain, say
 
 HELP = "validate a scenario, print it with every default"
 EXAMPLE = "xoff check scenarios/first.toml --set scheme=hpcc"
+
+_DERIVED = re.compile(r"^#   (\S+) = (.*)$", re.MULTILINE)
 
 
 def add(parser: Parser) -> None:
@@ -33,21 +38,32 @@ def add(parser: Parser) -> None:
         action="store_true",
         help="also look for pause cycles with each link between switches down in turn",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_set(parser)
     add_max_memory(parser)
 
 
 def call(args: argparse.Namespace) -> int:
-    """`xoff check`: print the effective scenario and its backpressure graph, or the schema."""
+    """`xoff check`: print the effective scenario and what follows from it, or the schema."""
     if args.schema:
         say(engine.schema())
         return 0
     if args.file is None:
         raise UsageError("name a scenario file, or use --schema")
-    settings = settings_of(args)
-    scenario = scenario_of(args.file)
-    say(api.check(scenario, settings, args.max_memory), end="")
+    scenario, settings = scenario_of(args.file), settings_of(args)
+    effective = api.check(scenario, settings, args.max_memory)
+    text, values = api.explain(scenario, settings, args.max_memory) or ("", {})
     cycles = api.backpressure(scenario, settings, args.any_link, args.max_memory)
-    if cycles is not None:
-        say("\n" + cycles, end="")
+    if args.json:
+        say(json.dumps(_as_json(effective, values, cycles)))
+        return 0
+    say("\n".join(part for part in (effective, text, cycles) if part), end="")
+    for warning in values.get("warnings", []):
+        complain(f"warning: {warning}")
     return 0
+
+
+def _as_json(effective: str, values: dict[str, Any], cycles: str | None) -> dict[str, Any]:
+    """Return the settings as TOML, the derived values by name, and what explains them."""
+    derived = dict(_DERIVED.findall(effective))
+    return {"scenario": effective, "derived": derived, **values, "backpressure": cycles}

@@ -65,6 +65,9 @@ class Draw:
         for _ in range(rng.choice((0, 0, 0, 1, 2))):
             drawn = worlds.fault(rng, topology, fabric, at)
             self._try(partial(_add_fault, fault=drawn))
+            if drawn not in self.world.faults:
+                timeout = settings.duration(20 * fabric.round_trip_ps)
+                self._try(partial(_add_fault, fault=drawn, timeout=timeout))
         for _ in range(rng.choice(CHANGES)):
             self._change_a_setting()
         return self.failure is None and self._accept(self.world)
@@ -142,8 +145,11 @@ def _update(world: World, section: str, to: worlds.Section) -> None:
     world.sections[section].update(to)
 
 
-def _add_fault(world: World, fault: worlds.Section) -> None:
+def _add_fault(world: World, fault: worlds.Section, timeout: str | None = None) -> None:
+    """Add a fault. Under most recoveries it needs a timeout."""
     world.faults.append(fault)
+    if timeout is not None:
+        world.set("transport", "timeout", timeout)
 
 
 def _set_in_source(world: World, number: int, key: str, value: settings.Value) -> None:

@@ -80,6 +80,18 @@ pub trait HopSettings {
         Ok(())
     }
 
+    /// The bytes that a switch with these ports (bit/s, propagation delay in ps) sets aside before
+    /// ports share the rest of its memory.
+    fn set_aside(&self, _ports: &[(u64, u64)]) -> u64 {
+        0
+    }
+
+    /// What follows for a switch with this memory and these ports (bit/s, propagation delay in ps):
+    /// names and bytes, for people.
+    fn explain(&self, _memory: u64, _ports: &[(u64, u64)]) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
     /// Values that it needs in other settings.
     fn needs(&self) -> Vec<Need> {
         Vec::new()

@@ -15,6 +15,7 @@ mod fat_tree;
 mod host_routes;
 mod leaf_spine;
 mod nodes;
+mod places;
 mod routes;
 mod star;
 mod torus;

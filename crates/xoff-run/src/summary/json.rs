@@ -27,7 +27,7 @@ impl Formatter for OneLine {
 }
 
 /// A value as JSON. Numbers that are not finite become null.
-pub(super) fn json(value: &impl Serialize) -> String {
+pub(crate) fn json(value: &impl Serialize) -> String {
     let mut text = Vec::new();
     value
         .serialize(&mut Serializer::with_formatter(&mut text, OneLine))

@@ -116,11 +116,15 @@ keys! {
     /// Load in the measured time: a share of the core links, or of the hosts' links if there is no
     /// core or the traffic is balanced between both.
     pub struct Load {
-        /// Requested load of open-loop, incast and web request traffic.
+        /// Load that the scenario asks for: that of open-loop, incast and web request traffic.
         nominal: f64,
-        /// Payload of the measured flows.
+        /// Payload of the measured flows, over the capacity of these links one way, as if each flow
+        /// crossed one of them. Flows within a rack cross no core link, and flows may end later, so
+        /// the links may carry less.
         payload: f64,
-        /// Bytes sent.
+        /// Bytes that these links carried in both directions over their capacity, with headers,
+        /// acknowledgements, retransmissions and flows of the warm-up: the same as in
+        /// `utilisation`.
         wire: f64,
     }
 }

@@ -126,20 +126,50 @@ fn a_short_outage_is_not_noticed() {
     assert_eq!(progress.flows_started, progress.flows_finished);
 }
 
-/// Without a timeout, a sender of go-back-N does not learn that the last packets of its flow are
-/// lost.
-#[test]
-fn a_flow_that_nobody_helps_is_named() {
-    let gbn = ["switch.hop=none", "transport.recovery=go-back-n", "run.watchdog=5ms"];
-    let mut run = open(&with(DOWN), &gbn);
-    let error = loop {
+fn stuck(mut run: Run) -> String {
+    loop {
         match run.step() {
             Ok(true) => {}
             Ok(false) => panic!("all flows have ended"),
             Err(error) => break error,
         }
-    };
+    }
+}
+
+/// A run whose timeouts come too late is stuck. It names the link, and the two settings.
+#[test]
+fn a_flow_that_nobody_helps_is_named() {
+    let late = ["switch.hop=none", "run.watchdog=5ms", "transport.timeout=20ms"];
+    let error = stuck(open(&with(DOWN), &late));
     assert!(error.contains("the run is stuck") && error.contains("bytes acknowledged"), "{error}");
+    for part in [
+        " packets ([[fault]]): leaf:1,spine:2 from 193us to 600us\n",
+        "transport.timeout = 20ms does not end before run.watchdog = 5ms",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+/// Without a timeout, a sender of go-back-N does not learn that the last packets of its flow are
+/// lost, also where a full queue drops them.
+#[test]
+fn losses_without_a_timeout_are_named() {
+    let full = ["switch.hop=none", "run.watchdog=5ms", "buffer.size=3KB", "buffer.kind=dedicated"];
+    let error = stuck(open(SCENARIO, &full));
+    assert!(error.contains("\n  switches dropped "), "{error}");
+    assert!(
+        error.contains("transport.timeout = \"0ps\": no sender repeats the last packets"),
+        "{error}"
+    );
+}
+
+/// Nothing is lost on a link that is missing from the start.
+#[test]
+fn a_link_that_is_missing_from_the_start_needs_no_timeout() {
+    let missing = DOWN.replace("193us", "0us").replace("100us", "0us");
+    let (run, rows) = run(&with(&missing), &["run.port_samples=0us"]);
+    assert!(!rows.is_empty());
+    assert_eq!(run.summary().dropped.packets, 0);
 }
 
 #[test]
@@ -250,6 +280,12 @@ fn faults_that_cannot_be_are_refused() {
     refused(&loss, &["switch.hop=pfc"], "cannot be combined with switch.hop or nic.receive_rate");
     let slow = ["switch.hop=none", "nic.receive_rate=50Gbps"];
     refused(&text, &slow, "cannot be combined with switch.hop or nic.receive_rate");
+    for scheme in ["hpcc", "dctcp", "dcqcn", "pfc", "pfc-gbn", "ideal-fq", "timely", "homa"] {
+        let scheme = format!("scheme={scheme}");
+        refused(&text, &[&scheme], "set transport.timeout = \"10ms\"");
+        refused(&text, &[&scheme], "test.toml:10");
+        open(&text, &[&scheme, "transport.timeout=10ms"]);
+    }
     let reporting = ["switch.hop=none", "transport.recovery=perfect"];
     refused(&text, &reporting, "no switch reports losses of a link");
     // All links of a leaf, one after another.

@@ -30,6 +30,7 @@ mod ndp;
 mod numerical;
 mod onramp;
 mod passing;
+mod paths;
 mod pfabric;
 mod pipelined;
 mod powertcp;

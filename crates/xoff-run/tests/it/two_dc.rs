@@ -137,5 +137,16 @@ fn pfc_needs_room_for_what_a_long_link_holds() {
         panic!("a gateway of 12 MB is accepted");
     };
     let said = problems.to_string();
-    assert!(said.contains("PFC's reserves and headrooms take"), "{said}");
+    // Eight links of 100 Gb/s and 1 us to spines, and one of 200 Gb/s and 200 us.
+    let way_out = "PFC's reserves and headrooms take 15336864B of a buffer of 12MB at gateway:0, \
+                   15004096B of it for the link to gateway:1 (200Gbps, 200us): set \
+                   buffer.gateway_size = \"28MB\" or more";
+    assert!(said.contains(way_out), "{said}");
+    open(&text, &["buffer.gateway_size=28MB"]);
+    let small = ["buffer.gateway_size=28MB", "buffer.size=400KB"].map(String::from);
+    let Err(problems) = Run::open(&text, "test.toml", &small, Threads::ONE) else {
+        panic!("a leaf of 400 KB is accepted");
+    };
+    let said = problems.to_string();
+    assert!(said.contains("of a buffer of 400KB at leaf:0, 41596B of it for the link"), "{said}");
 }

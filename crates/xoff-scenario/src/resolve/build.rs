@@ -38,6 +38,7 @@ pub(crate) fn plan(run: &RunConfig) -> Plan {
         flow_series: run.flow_series,
         port_samples: run.port_samples,
         link_delays: run.link_delays,
+        paths: run.paths,
         batches: run.batches,
         partitions: usize::from(run.partitions),
     }

@@ -22,6 +22,7 @@ impl Resolver<'_> {
             let checked = fault(&settings, topology).and_then(|fault| {
                 check_steps(&fault, spec.run.grid)?;
                 check_composition(&settings, spec)?;
+                check_timeout(&fault, spec)?;
                 Ok(fault)
             });
             match checked {
@@ -80,22 +81,35 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
              but no switch reports losses of a link"
         ));
     }
-    if spec.receiver_driven() && spec.transport.timeout.0 == 0 {
-        let kind = spec.driver.kind().show();
-        return Err(format!(
-            "cannot be combined with transport.timeout = \"0ps\": transport.kind = {kind} waits \
-             without limit for packets that a link loses"
-        ));
-    }
     let survives =
         spec.hop.survives_loss() || settings.both_ends_know() && spec.hop.survives_link_down();
     if !survives || spec.nic.receive_rate.0 > 0 {
         return Err(
             "cannot be combined with switch.hop or nic.receive_rate: lost pause frames are \
                     modelled only for kind = \"link-down\" under PFC and BFC (bfc.backpressure = \
-                    \"queues\"); faults.control_loss drops only such frames"
+                    \"queues\"); set switch.hop = \"none\" and no receive_rate, or use \
+                    faults.control_loss, which drops only such frames"
                 .into(),
         );
     }
     Ok(())
+}
+
+/// A link that loses packets needs someone who sends them again: without a timeout no sender
+/// notices that the last packets of a flow are lost.
+fn check_timeout(fault: &Fault, spec: &Spec) -> Result<(), String> {
+    let waits = spec.receiver_driven() || spec.recovery.timeouts().act();
+    if !waits || spec.transport.timeout.0 > 0 || fault.is_from_the_start() {
+        return Ok(());
+    }
+    let (key, value) = if spec.receiver_driven() {
+        ("kind", spec.driver.kind().show())
+    } else {
+        ("recovery", spec.recovery.kind().show())
+    };
+    Err(format!(
+        "cannot be combined with transport.timeout = \"0ps\": transport.{key} = {value} waits \
+         without limit for packets that a link loses; set transport.timeout = \"10ms\", or another \
+         time that is longer than a round trip with queues"
+    ))
 }

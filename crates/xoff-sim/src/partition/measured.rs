@@ -105,6 +105,12 @@ impl Partition {
         drops
     }
 
+    /// Packets lost on links.
+    #[must_use]
+    pub fn lost_on_links(&self) -> u64 {
+        (0..self.owners.len() as u32).map(|port| self.fabric.lost(port).packets).sum()
+    }
+
     /// Maximum bytes that each switch held after any instant since the last call.
     pub fn take_watermarks(&mut self) -> impl Iterator<Item = u64> {
         self.switches.iter_mut().map(|(_, switch)| switch.take_watermark())

@@ -81,6 +81,7 @@ impl Simulation {
 
     /// Counts a flow that begins; `stops` is true if it will be stopped.
     pub(super) fn count_start(&mut self, start: &FlowStart, stops: bool) {
+        self.add_path(start);
         if let Some(flows) = &mut self.series.flows {
             flows.begin_flow(start, stops);
         }

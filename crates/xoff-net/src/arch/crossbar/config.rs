@@ -156,13 +156,19 @@ impl CrossbarConfig {
         let all = classes == CLASSES as u64;
         let reserve = headroom + if all { 0 } else { reaction.granularity() };
         if classes * (pause.xoff.0 + reserve) > size.0 {
-            let most = (size.0 / classes).saturating_sub(reserve);
-            let message = format!(
-                "xoff = {} loses packets of an ingress of {size}: {arrives}; it may be {} at most",
-                pause.xoff,
-                Bytes(most)
-            );
-            return Err(("xoff", message));
+            let loses = format!("xoff = {} loses packets of an ingress of {size}", pause.xoff);
+            let needed = Bytes(classes * (pause.xoff.0 + reserve));
+            let remedy = match (size.0 / classes).saturating_sub(reserve) {
+                0 => format!(
+                    "no threshold leaves room for them; set crossbar.ingress_size = \"{needed}\" \
+                     or more, or fewer crossbar.classes"
+                ),
+                most => format!(
+                    "it may be {} at most, or set crossbar.ingress_size = \"{needed}\"",
+                    Bytes(most)
+                ),
+            };
+            return Err(("xoff", format!("{loses}: {arrives}; {remedy}")));
         }
         pause.with_xoff(pause.xoff.0, headroom)
     }

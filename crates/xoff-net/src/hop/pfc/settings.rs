@@ -50,6 +50,18 @@ impl HopSettings for PfcConfig {
         true
     }
 
+    fn set_aside(&self, ports: &[(u64, u64)]) -> u64 {
+        let of_port = |&(rate, delay_ps)| self.set_aside_for(&PfcPort { rate, delay_ps });
+        ports.iter().map(of_port).sum()
+    }
+
+    /// A lone ingress pauses when it holds its share of what it leaves free.
+    fn explain(&self, memory: u64, ports: &[(u64, u64)]) -> Vec<(&'static str, u64)> {
+        let pool = memory.saturating_sub(self.set_aside(ports));
+        let alone = pool as f64 * self.threshold / (1.0 + self.threshold);
+        vec![("pfc_pool", pool), ("pfc_pause_of_a_lone_ingress", alone as u64)]
+    }
+
     fn frame_bytes(&self) -> u16 {
         u16::try_from(self.frame_size.0).unwrap_or(u16::MAX)
     }

@@ -126,6 +126,18 @@ impl Accounting for SharedPool {
     }
 }
 
+impl PfcConfig {
+    /// Headroom of a port.
+    fn headroom_bytes(&self, port: &PfcPort) -> u64 {
+        headroom::round_trips(port.rate, port.delay_ps, self.headroom_factor)
+    }
+
+    /// Bytes of a port that are not in the pool: its reserve and its headroom.
+    pub(super) fn set_aside_for(&self, port: &PfcPort) -> u64 {
+        self.headroom_bytes(port) + self.reserve.0
+    }
+}
+
 impl Pfc {
     /// For a switch with a buffer of `buffer_bytes`. `nic_rate` is the hosts' rate.
     ///
@@ -137,10 +149,7 @@ impl Pfc {
         buffer_bytes: u64,
         nic_rate: u64,
     ) -> Result<Self, String> {
-        let headroom_bytes = |port: &PfcPort| {
-            headroom::round_trips(port.rate, port.delay_ps, config.headroom_factor)
-        };
-        let dedicated: u64 = ports.iter().map(|port| headroom_bytes(port) + config.reserve.0).sum();
+        let dedicated: u64 = ports.iter().map(|port| config.set_aside_for(port)).sum();
         let pool = buffer_bytes.checked_sub(dedicated).ok_or_else(|| {
             format!(
                 "PFC's reserves and headrooms take {} of a buffer of {}",
@@ -155,7 +164,7 @@ impl Pfc {
             resume_offset: config.resume_offset.0,
         };
         let ingresses = ports.iter().map(|port| Held {
-            headroom_bytes: headroom_bytes(port),
+            headroom_bytes: config.headroom_bytes(port),
             threshold_ppm: threshold_ppm(config, port.rate, nic_rate),
             counts: [Count::default(); CLASSES],
         });

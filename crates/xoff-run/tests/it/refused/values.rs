@@ -6,6 +6,7 @@ use super::assert_refused;
 const VALUES: &[(&str, &str, &str)] = &[
     ("bfc", "run.flow_series=15us", "flow_series = 15us must be a multiple of grid = 10us"),
     ("bfc", "run.port_samples=30us", "port_samples = 30us is longer than measure = 20us"),
+    ("homa", "run.paths=true", "switch.balance = \"spray\" sends each packet its own way"),
     ("bfc", "run.batches=1001", "batches = 1001 must be at most 1000"),
     ("bfc", "switch.quantum=0B", "quantum must be from 64B to 1MB"),
     ("ideal-fq", "switch.quantum=4GB", "quantum must be from 64B to 1MB"),

@@ -30,7 +30,7 @@ pub(in crate::resolve) fn check_network(
     context: &Context<'_>,
     reader: &mut Reader<'_>,
 ) {
-    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 13] = [
+    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 14] = [
         labels,
         triggers,
         given_paths,
@@ -44,6 +44,7 @@ pub(in crate::resolve) fn check_network(
         base_rtt,
         allocator,
         hop_switches,
+        room_besides_headroom,
     ];
     for rule in RULES {
         rule(spec, context, reader);
@@ -260,6 +261,42 @@ fn hop_switches(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     }
 }
 
+/// What a flow control sets aside in a switch must leave memory for its ports to share.
+fn room_besides_headroom(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    let Some(buffer) = spec.buffer.as_ref().filter(|buffer| !buffer.is_unlimited()) else { return };
+    let topology = context.topology;
+    for node in topology.switch_ids() {
+        let of_port = |port: &Port| (port.rate.0, port.delay.0);
+        let ports: Vec<_> = topology.ports_of(node).iter().map(of_port).collect();
+        let (aside, gateway) = (spec.hop.set_aside(&ports), topology.is_gateway(node));
+        let size = buffer.of(gateway).size;
+        if aside <= size.0 {
+            continue;
+        }
+        let Some(port) =
+            topology.ports_of(node).iter().max_by_key(|port| spec.hop.set_aside(&[of_port(port)]))
+        else {
+            continue;
+        };
+        let key = if gateway { "gateway_size" } else { "size" };
+        // As much as other switches have to share.
+        let enough = Bytes((aside + buffer.size.0).div_ceil(1_000_000) * 1_000_000);
+        let message = format!(
+            "PFC's reserves and headrooms take {} of a buffer of {size} at {}, {} of it for the \
+             link to {} ({}, {}): set buffer.{key} = {} or more, or a smaller pfc.headroom_factor",
+            Bytes(aside),
+            topology.name(node),
+            Bytes(spec.hop.set_aside(&[of_port(port)])),
+            topology.name(topology.neighbour(port)),
+            port.rate,
+            port.delay,
+            enough.show(),
+        );
+        reader.problem("buffer", key, message);
+        return;
+    }
+}
+
 /// The rate of the slowest link.
 pub(in crate::resolve) fn slowest(topology: &Topology) -> BitRate {
     topology.ports().iter().map(|port| port.rate).min().unwrap_or(BitRate(1))
@@ -287,6 +324,22 @@ pub(in crate::resolve) fn check_architecture(
     }
 }
 
+/// Rates of links that errors name, in bit/s.
+const COMMON_RATES: [u64; 9] = {
+    const GBPS: u64 = 1_000_000_000;
+    [
+        GBPS,
+        10 * GBPS,
+        25 * GBPS,
+        40 * GBPS,
+        50 * GBPS,
+        100 * GBPS,
+        200 * GBPS,
+        400 * GBPS,
+        800 * GBPS,
+    ]
+};
+
 /// Thresholds at every port.
 fn check_pauses(
     spec: &Spec,
@@ -296,9 +349,23 @@ fn check_pauses(
     reader: &mut Reader<'_>,
 ) {
     let frame = u64::from(spec.hop.frame_bytes());
-    let reaction = |port: &Port| pause.reaction(port.rate.0, port.delay, mtu, frame);
+    let reaction_at = |rate, port: &Port| pause.reaction(rate, port.delay, mtu, frame);
+    let reaction = |port: &Port| reaction_at(port.rate.0, port);
     let thresholds = |port: &Port| spec.architecture.thresholds(&reaction(port));
-    if let Some((key, message)) = topology.ports().iter().find_map(|port| thresholds(port).err()) {
+    if let Some((port, (key, mut message))) =
+        topology.ports().iter().find_map(|port| Some((port, thresholds(port).err()?)))
+    {
+        let fits = |rate: &u64| {
+            *rate < port.rate.0 && spec.architecture.thresholds(&reaction_at(*rate, port)).is_ok()
+        };
+        message += &format!(
+            " (a link of {} with a delay of {}; at this delay it fits links of ",
+            port.rate, port.delay
+        );
+        message += &match COMMON_RATES.iter().rev().find(|rate| fits(rate)) {
+            Some(&rate) => format!("up to {})", BitRate(rate)),
+            None => "no lower rate, either)".to_owned(),
+        };
         // If there is no room at all, the error belongs to the setting that needs more of it.
         let culprits = ["outstanding", "generation_delay", "response", "xoff"];
         let written = |key: &&str| reader.layers.has("pause", key).is_some();

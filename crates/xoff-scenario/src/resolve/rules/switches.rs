@@ -10,6 +10,7 @@ use xoff_net::sched::SchedulerConfig;
 
 use crate::resolve::reader::Reader;
 use crate::resolve::spec::Spec;
+use crate::sections::FlowRows;
 
 /// Marks and a control that reacts to them require each other.
 pub(super) fn marks(spec: &Spec, reader: &mut Reader<'_>) {
@@ -128,8 +129,21 @@ pub(super) fn paths(spec: &Spec, reader: &mut Reader<'_>) {
         );
         reader.problem("switch", "symmetric_ecmp", message);
     }
+    if spec.run.paths && spec.run.flows == FlowRows::None {
+        let message = "paths = true has no effect with flows = \"none\", which selects no flow: \
+                       set flows = \"all\" or \"sample\"";
+        reader.problem("run", "paths", message);
+    }
     if !spec.balance.reorders() {
         return;
+    }
+    if spec.run.paths {
+        let message = format!(
+            "paths = true requires flows that take one path each: switch.balance = {balance} sends \
+             each packet its own way; remove paths (ports.parquet has what each link carried), or \
+             set switch.balance = \"ecmp\""
+        );
+        reader.problem("run", "paths", message);
     }
     if spec.needs_order() {
         let message = format!(

@@ -1,0 +1,159 @@
+//! What a scenario comes to, beyond its settings: thresholds of switches, the load that its flows
+//! offer to each kind of link, and settings that cannot matter.
+
+mod load;
+mod warnings;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use xoff_core::{BitRate, Bytes, Ps};
+use xoff_net::topo::Port;
+use xoff_scenario::Resolved;
+use xoff_sim::Setup;
+use xoff_sim::setup::EcnSetup;
+
+pub use load::{LinkLoad, OfferedLoad};
+
+/// An explanation of a scenario.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Thresholds of switches, by layer of switches (`leaf.memory`) or kind of link
+    /// (`leaf-spine.pfc_set_aside`). Bytes, or picoseconds where the name says so.
+    pub thresholds: BTreeMap<String, u64>,
+    /// The load that the flows of the measured time offer.
+    pub offered_load: OfferedLoad,
+    /// Settings that cannot matter, and why.
+    pub warnings: Vec<String>,
+}
+
+impl Explanation {
+    /// Explains a scenario. Draws its flows.
+    pub(crate) fn of(resolved: Resolved) -> Self {
+        let Resolved { setup, plan, traffic, .. } = resolved;
+        Self {
+            thresholds: thresholds(&setup),
+            warnings: warnings::warnings(&setup, &plan),
+            offered_load: OfferedLoad::of(&setup, &plan, traffic),
+        }
+    }
+
+    /// Thresholds and load as comments of TOML.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::from("# Thresholds, by layer of switches or kind of link:\n");
+        for (name, &value) in &self.thresholds {
+            let _ = match name.strip_suffix("_ps") {
+                Some(name) => writeln!(text, "#   {name} = {}", Ps(value)),
+                None => writeln!(text, "#   {name} = {}", Bytes(value)),
+            };
+        }
+        text + "\n" + &self.offered_load.text()
+    }
+
+    /// All of it as a JSON object.
+    #[must_use]
+    pub fn json(&self) -> String {
+        crate::summary::json::json(self)
+    }
+}
+
+/// Thresholds of the first switch of each layer and the first link of each kind.
+fn thresholds(setup: &Setup) -> BTreeMap<String, u64> {
+    let (topology, switch) = (&setup.topology, &setup.switch);
+    let mut found = BTreeMap::new();
+    let of_port = |port: &Port| (port.rate.0, port.delay.0);
+    for node in topology.switch_ids() {
+        let layer = topology.layer(node);
+        if switch.architecture.pause().is_none() {
+            let buffer = switch.buffer.of(topology.is_gateway(node));
+            if let Some(limit) = buffer.queue_limit() {
+                let of_queue = format!("{layer}.most_in_a_queue");
+                found.entry(of_queue).or_insert(limit.0);
+            }
+            let ports: Vec<_> = topology.ports_of(node).iter().map(of_port).collect();
+            for (name, bytes) in switch.hop.explain(buffer.size.0, &ports) {
+                found.entry(format!("{layer}.{name}")).or_insert(bytes);
+            }
+        }
+        for port in topology.ports_of(node) {
+            let link = topology.link_name(port);
+            let aside = switch.hop.set_aside(&[of_port(port)]);
+            if aside > 0 {
+                found.entry(format!("{link}.pfc_set_aside")).or_insert(aside);
+            }
+            if let EcnSetup::Uniform(ecn) = &switch.ecn {
+                for (name, bytes) in [("kmin", ecn.kmin), ("kmax", ecn.kmax)] {
+                    let name = format!("{link}.ecn_{name}_drains_in_ps");
+                    found.entry(name).or_insert(time_of(port.rate, bytes).0);
+                }
+            }
+        }
+    }
+    if let EcnSetup::Uniform(ecn) = &switch.ecn {
+        found.insert("ecn_kmin".into(), ecn.kmin.0);
+        found.insert("ecn_kmax".into(), ecn.kmax.0);
+    }
+    found
+}
+
+/// The time that a link takes for some bytes.
+fn time_of(rate: BitRate, bytes: Bytes) -> Ps {
+    Ps((u128::from(bytes.0) * 8_000_000_000_000 / u128::from(rate.0.max(1))) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_scenario::read;
+    use xoff_sim::Threads;
+
+    use super::*;
+
+    fn explained(text: &str, sets: &[&str]) -> Explanation {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).into()).collect();
+        let resolved = read(text, "test.toml", &sets, Threads::ONE.into())
+            .unwrap_or_else(|problems| panic!("{problems}"));
+        Explanation::of(resolved)
+    }
+
+    const LONG: &str = "[run]\nwarmup = \"0us\"\nmeasure = \"100us\"\n[[traffic]]\n\
+                        kind = \"long\"\nsrc = 0\ndst = 20\nbytes = \"1MB\"\n";
+
+    /// 1 MB in 1000 packets of 1048 bytes is 83.84 us of a link of 100 Gb/s.
+    #[test]
+    fn a_flow_loads_each_link_of_its_path() {
+        let found = explained(&format!("scheme = \"pfc\"\n{LONG}"), &[]);
+        let load = |link: &str| found.offered_load.by_link[link].clone();
+        let of_hosts = load("host-leaf");
+        assert_eq!((of_hosts.links, of_hosts.busiest_host), (128, Some(0)));
+        assert!((of_hosts.busiest.unwrap() - 0.8384).abs() < 1e-9, "{of_hosts:?}");
+        assert_eq!(load("leaf-host").busiest_host, Some(20));
+        for (link, links) in [("host-leaf", 128), ("leaf-spine", 64), ("spine-leaf", 64)] {
+            let mean = load(link).mean;
+            assert!((mean - 0.8384 / f64::from(links)).abs() < 1e-9, "{link}: {mean}");
+        }
+        assert_eq!((found.offered_load.flows, found.offered_load.flows_of_any_rate), (1, 0));
+        let text = found.text();
+        assert!(text.contains("host-leaf = 0.007 of 128 links, 0.838 of the busiest"), "{text}");
+    }
+
+    #[test]
+    fn flows_without_a_size_are_counted_apart() {
+        let text = format!("scheme = \"pfc\"\n{LONG}").replace("bytes = \"1MB\"\n", "");
+        let found = explained(&text, &[]).offered_load;
+        assert_eq!((found.flows, found.flows_of_any_rate), (0, 1));
+        assert!(found.text().contains("not counted: 1 flows"), "{}", found.text());
+    }
+
+    /// Three times 12.5 KB and 4096 B for each of a leaf's 24 links; 11 % of what it leaves free.
+    #[test]
+    fn thresholds_are_in_bytes_and_times() {
+        let found = explained(&format!("scheme = \"dctcp\"\n{LONG}"), &[]).thresholds;
+        assert_eq!(found["leaf-host.pfc_set_aside"], 3 * 12_500 + 4096);
+        assert_eq!(found["leaf.pfc_pool"], 12_000_000 - 24 * 41_596);
+        assert_eq!(found["leaf.pfc_pause_of_a_lone_ingress"], 1_090_258);
+        assert_eq!(found["ecn_kmin"], 100_000);
+        assert_eq!(found["leaf-spine.ecn_kmin_drains_in_ps"], 8_000_000);
+    }
+}

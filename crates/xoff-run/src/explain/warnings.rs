@@ -1,0 +1,122 @@
+//! Settings that are accepted and cannot matter in this scenario, as far as that can be known
+//! before it runs.
+
+use xoff_core::knobs::Knob as _;
+use xoff_core::seam::Seam as _;
+use xoff_sim::Setup;
+use xoff_sim::setup::EcnSetup;
+use xoff_sim::simulation::Plan;
+
+/// All of them, each with its reason.
+pub(super) fn warnings(setup: &Setup, plan: &Plan) -> Vec<String> {
+    let mut found = Vec::new();
+    found.extend(marks(setup));
+    found.extend(timeout(setup, plan));
+    found.extend(faults(setup, plan));
+    found.extend(balance(setup));
+    found
+}
+
+fn marks(setup: &Setup) -> Option<String> {
+    let EcnSetup::Uniform(ecn) = &setup.switch.ecn else { return None };
+    // Switches with ingress queues have their own memory.
+    let ingress_queues = setup.switch.architecture.has_ingress_queues();
+    let limit = setup.switch.buffer.queue_limit().filter(|_| !ingress_queues)?;
+    (ecn.kmin >= limit).then(|| {
+        format!(
+            "ecn.kmin = {} is not below what a queue can hold ({limit}), so no packet is ever \
+             marked: set a lower ecn.kmin or a larger buffer.size",
+            ecn.kmin
+        )
+    })
+}
+
+fn timeout(setup: &Setup, plan: &Plan) -> Option<String> {
+    let timeout = setup.transport().timeout;
+    let end = plan.measured_until() + plan.drain;
+    let before = if timeout > plan.watchdog {
+        format!("run.watchdog = {} ends a run that waits for it", plan.watchdog)
+    } else if timeout > end {
+        format!("the run ends at {end} at the latest")
+    } else {
+        return None;
+    };
+    Some(format!("transport.timeout = {timeout} cannot act: {before}"))
+}
+
+fn faults(setup: &Setup, plan: &Plan) -> Vec<String> {
+    let end = plan.measured_until() + plan.drain;
+    let warning = |(number, fault): (usize, &xoff_sim::faults::Fault)| {
+        if fault.at >= end {
+            let at = fault.at;
+            return Some(format!("fault.{number} begins at {at}, but the run ends by {end}"));
+        }
+        let unnoticed = fault.outage().is_some() && fault.avoided().is_none();
+        unnoticed.then(|| {
+            format!(
+                "fault.{number}: the link is back at {} before any switch detects that it is down, \
+                 so no route changes",
+                fault.until
+            )
+        })
+    };
+    setup.faults.iter().enumerate().filter_map(warning).collect()
+}
+
+/// Load balancers choose among equal-cost ports.
+fn balance(setup: &Setup) -> Option<String> {
+    let (balance, symmetric) = (&setup.switch.balance, setup.switch.symmetric_ecmp);
+    let routes = setup.routes.by_switch.iter().flatten();
+    let choice = routes.map(|route| route.count).max().unwrap_or(0) > 1;
+    if choice || balance.hashes() && !symmetric {
+        return None;
+    }
+    let setting = if symmetric {
+        "switch.symmetric_ecmp = true".to_owned()
+    } else {
+        format!("switch.balance = {}", balance.kind().show())
+    };
+    Some(format!("{setting} cannot matter: every pair of hosts has one path only"))
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_scenario::read;
+    use xoff_sim::Threads;
+
+    fn warned(scheme: &str, more: &str, sets: &[&str]) -> Vec<String> {
+        let text = format!(
+            "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"100us\"\n\
+             [[traffic]]\nkind = \"open-loop\"\nload = 0.2\n{more}"
+        );
+        let sets: Vec<String> = sets.iter().map(|set| (*set).into()).collect();
+        let resolved = read(&text, "test.toml", &sets, Threads::ONE.into())
+            .unwrap_or_else(|problems| panic!("{problems}"));
+        super::warnings(&resolved.setup, &resolved.plan)
+    }
+
+    fn one(scheme: &str, more: &str, sets: &[&str]) -> String {
+        let found = warned(scheme, more, sets);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn settings_that_cannot_matter_are_named_with_their_reason() {
+        assert_eq!(warned("dctcp", "", &[]), Vec::<String>::new());
+        let high = ["switch.hop=none", "ecn.kmin=7MB", "ecn.kmax=8MB", "transport.timeout=1ms"];
+        assert!(one("dctcp", "", &high).contains("what a queue can hold (6MB)"));
+        let late = one("bfc", "", &["transport.timeout=60ms"]);
+        assert!(late.contains("run.watchdog = 50ms ends a run"), "{late}");
+        let late = one("bfc", "", &["run.drain=1ms"]);
+        assert!(late.contains("the run ends at 1100us at the latest"), "{late}");
+        let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:1\"\n";
+        let never = one("bfc", &format!("{fault}at = \"60ms\"\n"), &[]);
+        assert!(never.starts_with("fault.0 begins at 60ms"), "{never}");
+        let short = "at = \"10us\"\nuntil = \"30us\"\ndetection = \"20us\"\n";
+        let short = one("bfc", &format!("{fault}{short}"), &[]);
+        assert!(short.contains("no route changes"), "{short}");
+        let star = one("homa", "", &["network.topology=star", "traffic.0.load_on=hosts"]);
+        assert!(star.contains("switch.balance = \"spray\" cannot matter"), "{star}");
+    }
+}
