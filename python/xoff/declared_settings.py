@@ -475,6 +475,7 @@ class Transport(TypedDict, total=False):
         "cubic",
         "dctcp-tcp",
         "dctcp-htsim",
+        "newreno-htsim",
         "xcp",
         "pfabric",
         "delay-window",
@@ -880,6 +881,11 @@ class Tcp(TypedDict, total=False):
     """What `min_rto` bounds: the timeout (RFC 6298), or only its term of variation, to which the
     mean round trip is added (Linux). Default: "timeout"
     """
+    timeout_scan: str
+    """Timeouts are noticed at multiples of this interval only. A flow then sends after up to 1/200
+    of the interval, the sooner the later it was noticed (htsim: 10 ms). 0: at once. Expects a
+    duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "0ps"
+    """
     max_rto: str
     """Longest retransmission timeout, also after doubling. Expects a duration with its unit (s, ms,
     us, ns or ps), such as "2us". Default: "1s"
@@ -904,9 +910,12 @@ class Tcp(TypedDict, total=False):
     """Which acknowledgements measure the round trip. A timeout stays doubled until the next
     measurement. Default: "all"
     """
-    after_recovery: Literal["threshold", "deflated"]
+    after_recovery: Literal["threshold", "deflated", "flight"]
     """The congestion window after a recovery without selective acknowledgements. Default:
     "threshold"
+    """
+    newreno: Literal["rfc6582", "htsim"]
+    """The rules of a recovery without selective acknowledgements. Default: "rfc6582"
     """
     probe_after: int
     """After this many timeouts in a row a sender probes: it sends one header at each timeout until
@@ -2857,7 +2866,7 @@ class Settings(TypedDict, total=False):
     are known). Expects a duration with its unit (s, ms, us, ns or ps), such as "2us". Default:
     "0ps"
     """
-    after_recovery: Literal["threshold", "deflated"]
+    after_recovery: Literal["threshold", "deflated", "flight"]
     """tcp: The congestion window after a recovery without selective acknowledgements. Default:
     "threshold"
     """
@@ -3019,6 +3028,7 @@ class Settings(TypedDict, total=False):
         "cubic",
         "dctcp-tcp",
         "dctcp-htsim",
+        "newreno-htsim",
         "xcp",
         "pfabric",
         "delay-window",
@@ -3590,6 +3600,9 @@ class Settings(TypedDict, total=False):
     """
     networks: int
     """convergence: Number of networks. Default: 100"""
+    newreno: Literal["rfc6582", "htsim"]
+    """tcp: The rules of a recovery without selective acknowledgements. Default: "rfc6582"
+    """
     newton_interval: int
     """flowtune: Iterations per measurement interval, with `optimizer = "newton-like"`. Default: 10
     """
@@ -4076,6 +4089,11 @@ class Settings(TypedDict, total=False):
     timeout_low_packets: int
     """transport: Up to this many packets are few (IRN §4.1: N = 3). Expects a whole number from 0
     to 65535. Default: 3
+    """
+    timeout_scan: str
+    """tcp: Timeouts are noticed at multiples of this interval only. A flow then sends after up to
+    1/200 of the interval, the sooner the later it was noticed (htsim: 10 ms). 0: at once. Expects a
+    duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "0ps"
     """
     timer: str
     """dcqcn_rdma15: Interval between increases of the rate by the timer (DCQCN §3.1, T). Expects a
