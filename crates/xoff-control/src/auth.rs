@@ -86,9 +86,9 @@ impl TagKey {
 
     /// True if the last bytes of a datagram are the tag of the others.
     pub(crate) fn is_authentic(&self, datagram: &[u8]) -> bool {
-        datagram.split_last_chunk::<TAG>().is_some_and(|(text, tag)| {
-            constant_time_eq_16(&self.tag(text), tag)
-        })
+        datagram
+            .split_last_chunk::<TAG>()
+            .is_some_and(|(text, tag)| constant_time_eq_16(&self.tag(text), tag))
     }
 }
 

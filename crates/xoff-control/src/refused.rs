@@ -68,7 +68,7 @@ reasons! {
     Connection, connection, "connection", "it belongs to no open connection";
     /// Authentic, but not newer than the newest one: replayed, duplicated or reordered.
     Sequence, sequence, "sequence", "it is not newer than the newest one";
-    /// Authentic, but it acknowledges a report of long ago: it was held back on its way.
+    /// Authentic, but it acknowledges a datagram of long ago: it was held back on its way.
     Stale, stale, "stale", "it was held back on its way";
     /// Authentic, but not well-formed.
     Content, content, "content", "its content is not well-formed";

@@ -52,13 +52,12 @@ pub(crate) struct Sent {
     unanswered: u32,
 }
 
-impl Default for Sent {
-    fn default() -> Self {
-        Self { last: 0, acknowledged: 0, times: [0; 64], unanswered: 0 }
-    }
-}
-
 impl Sent {
+    /// A connection begins.
+    pub(crate) fn new(now: Nanos) -> Self {
+        Self { last: 0, acknowledged: 0, times: [now; 64], unanswered: 0 }
+    }
+
     /// The next sequence number.
     pub(crate) fn next(&self) -> u64 {
         self.last + 1
@@ -78,7 +77,8 @@ impl Sent {
 
     /// False if an acknowledgement is of datagrams that were not sent.
     pub(crate) fn is_possible(&self, ack: &Ack) -> bool {
-        ack.newest <= self.last && (ack.newest > 64 || ack.before >> ack.newest.saturating_sub(1) == 0)
+        ack.newest <= self.last
+            && (ack.newest > 64 || ack.before >> ack.newest.saturating_sub(1) == 0)
     }
 
     pub(crate) fn acknowledge(&mut self, ack: &Ack) {
@@ -93,7 +93,14 @@ impl Sent {
         self.unanswered = self.unanswered.min(WINDOW - 1);
     }
 
-    /// When a datagram was sent; 0 if that was before the last 64.
+    /// True if the peer had only this acknowledgement at a time that is longer ago than the silence
+    /// that ends a connection: then its datagram was held back on its way.
+    pub(crate) fn is_stale(&self, ack: &Ack, silence: Nanos, now: Nanos) -> bool {
+        after(self.time(ack.newest), silence) < now
+    }
+
+    /// When a datagram was sent, or for 0 when the connection began; 0 if that was before the last
+    /// 64.
     pub(crate) fn time(&self, sequence: u64) -> Nanos {
         if self.last - sequence < 64 { self.times[(sequence & 63) as usize] } else { 0 }
     }
@@ -121,7 +128,8 @@ impl Budget {
         } else if more > 0 {
             // Keep the fraction that these whole ones leave over.
             let used = more * SECOND / u128::from(per_second);
-            *self = Self { left: most.min(self.left + more as u64), since: self.since + used as u64 };
+            *self =
+                Self { left: most.min(self.left + more as u64), since: self.since + used as u64 };
         }
         let enough = self.left >= amount;
         self.left -= if enough { amount } else { 0 };
@@ -160,7 +168,7 @@ mod tests {
                     prop_assert_eq!(ack.has(number), accepted.contains(&number), "{}", number);
                 }
                 prop_assert!(!ack.has(0) && !ack.has(sequence + 1));
-                let sent = Sent { last: sequence, ..Sent::default() };
+                let sent = Sent { last: sequence, ..Sent::new(0) };
                 prop_assert!(sent.is_possible(&ack));
             }
         }
@@ -183,7 +191,7 @@ mod tests {
 
     #[test]
     fn impossible_acknowledgements_are_found() {
-        let sent = Sent { last: 5, ..Sent::default() };
+        let sent = Sent { last: 5, ..Sent::new(0) };
         assert!(!sent.is_possible(&Ack { newest: 6, before: 0 }));
         assert!(!sent.is_possible(&Ack { newest: 3, before: 0b100 }));
         assert!(!sent.is_possible(&Ack { newest: 0, before: 1 }));

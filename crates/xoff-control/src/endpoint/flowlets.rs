@@ -266,7 +266,8 @@ impl Flowlets {
     pub(super) fn next_rate(&mut self) -> Option<RateChange> {
         while let Some(number) = self.changed.pop(0) {
             let slot = &mut self.slots[number as usize];
-            let rate = slot.rate.map_or(Rate::FallBack, |rate| Rate::Paced(rate.bytes_per_second()));
+            let rate =
+                slot.rate.map_or(Rate::FallBack, |rate| Rate::Paced(rate.bytes_per_second()));
             if slot.in_force != rate {
                 slot.in_force = rate;
                 return Some(RateChange { flowlet: slot.flowlet, rate });

@@ -179,9 +179,7 @@ impl Endpoint {
                 if ack.newest == 0 || !open.sent.is_possible(&ack) {
                     return Err(Refused::Content);
                 }
-                // An allocator that has been without a report for so long has forgotten the
-                // flowlets: this datagram was made before, and held back.
-                if after(open.sent.time(ack.newest), SILENCE * open.keepalive) < now {
+                if open.sent.is_stale(&ack, SILENCE * open.keepalive, now) {
                     return Err(Refused::Stale);
                 }
                 open.received.accept(header.sequence);
@@ -231,7 +229,7 @@ impl Endpoint {
             allocator_token: header.allocator_token,
             keepalive: nanos(keepalive_us.max(1)),
             flowlets,
-            sent: Sent::default(),
+            sent: Sent::new(now),
             received: Ack::default(),
             heard: now,
             expires: NEVER,

@@ -222,7 +222,7 @@ impl Sessions {
                 self.ready.push(0, index);
             }
             Body::Report { ack, asks, ends, starts } => {
-                let is_new = self.check_connection(index, &header, &ack)?;
+                let is_new = self.check_connection(index, &header, &ack, now)?;
                 let limit = self.config.flowlets;
                 if starts.starts().any(|start| u32::from(start.slot) >= limit) {
                     return Err(Refused::Limit);
@@ -253,6 +253,7 @@ impl Sessions {
         index: u32,
         header: &Header,
         ack: &Ack,
+        now: Nanos,
     ) -> Result<bool, Refused> {
         let session = &mut self.sessions[index as usize];
         let tokens = (header.endpoint_token, header.allocator_token);
@@ -263,6 +264,8 @@ impl Sessions {
                 Err(Refused::Sequence)
             } else if !open.sent.is_possible(ack) {
                 Err(Refused::Content)
+            } else if open.sent.is_stale(ack, self.config.silence, now) {
+                Err(Refused::Stale)
             } else {
                 Ok(false)
             };
@@ -289,7 +292,7 @@ impl Sessions {
         session.open = Some(Open {
             endpoint_token: header.endpoint_token,
             allocator_token: header.allocator_token,
-            sent: Sent::default(),
+            sent: Sent::new(now),
             received: Ack::default(),
             heard: now,
             renewed: now,
@@ -456,7 +459,8 @@ impl Sessions {
 
     fn has_more(&self, index: u32) -> bool {
         let Session { welcome, reset, open, .. } = &self.sessions[index as usize];
-        let has_rates = |open: &Open| open.owes || self.flows.has_pending(index) && open.sent.is_open();
+        let has_rates =
+            |open: &Open| open.owes || self.flows.has_pending(index) && open.sent.is_open();
         welcome.is_some() || reset.is_some() || open.as_ref().is_some_and(has_rates)
     }
 

@@ -220,7 +220,8 @@ impl World {
         let mut buffer = [0; 1500];
         for number in 0..self.servers.len() {
             self.servers[number].take_rates();
-            while let Some((to, length)) = self.servers[number].endpoint.transmit(now, &mut buffer) {
+            while let Some((to, length)) = self.servers[number].endpoint.transmit(now, &mut buffer)
+            {
                 self.send(To::Allocator(to, number), &buffer[..length]);
             }
             let deadline = self.servers[number].endpoint.deadline();
@@ -245,9 +246,7 @@ impl World {
             allocator.sessions.set_rate(flow, allocator.rate(flowlet));
         }
         assert_eq!(allocator.flows.len(), allocator.sessions.flowlets());
-        while let Some((to, length)) =
-            self.allocators[number].sessions.transmit(now, &mut buffer)
-        {
+        while let Some((to, length)) = self.allocators[number].sessions.transmit(now, &mut buffer) {
             self.send(To::Endpoint(to.0 as usize), &buffer[..length]);
         }
     }
