@@ -1,6 +1,6 @@
 //! Settings of both sides.
 
-use crate::{EndpointId, Nanos, wire};
+use crate::{EndpointId, NEVER, Nanos, wire};
 
 const MILLI: Nanos = 1_000_000;
 
@@ -23,6 +23,9 @@ pub struct EndpointConfig {
     pub hello: Nanos,
     /// Hellos without answer, after which the next allocator is tried.
     pub hellos: u32,
+    /// Most time between two reports that must be answered; the allocator may ask for less. An
+    /// allocator that is silent for four times as long is not used any more.
+    pub keepalive: Nanos,
     /// Time between two hellos to the first allocator while another one allocates.
     pub probe: Nanos,
     /// Most bytes of a datagram.
@@ -42,6 +45,7 @@ impl EndpointConfig {
             resend: 5 * MILLI,
             hello: 10 * MILLI,
             hellos: 3,
+            keepalive: NEVER,
             probe: 1000 * MILLI,
             datagram: wire::DATAGRAM,
         }

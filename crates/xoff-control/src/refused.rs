@@ -76,4 +76,6 @@ reasons! {
     Limit, limit, "limit", "it has a flowlet above the limit";
     /// Authentic, but its endpoint reports more than it may.
     Budget, budget, "budget", "its endpoint reports too much";
+    /// Authentic, but this allocator stands by for another one.
+    Standby, standby, "standby", "this allocator stands by for another one";
 }

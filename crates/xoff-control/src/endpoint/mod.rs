@@ -227,7 +227,7 @@ impl Endpoint {
             allocator: opening.allocator,
             endpoint_token: opening.token,
             allocator_token: header.allocator_token,
-            keepalive: nanos(keepalive_us.max(1)),
+            keepalive: nanos(keepalive_us.max(1)).min(self.config.keepalive),
             flowlets,
             sent: Sent::new(now),
             received: Ack::default(),

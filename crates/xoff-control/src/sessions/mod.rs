@@ -128,6 +128,7 @@ pub struct Sessions {
     /// Sessions with the times at which something is due.
     deadlines: Tournament<(Nanos, u32)>,
     open: usize,
+    stands_by: bool,
     /// Counters.
     pub stats: SessionsStats,
     /// Refused datagrams.
@@ -181,6 +182,7 @@ impl Sessions {
             deadlines: Tournament::new(sessions.len(), (NEVER, u32::MAX)),
             sessions,
             open: 0,
+            stands_by: false,
             stats: SessionsStats::default(),
             refused: RefusedCounts::default(),
         })
@@ -216,6 +218,7 @@ impl Sessions {
             return Err(Refused::Tag);
         }
         match Body::parse(header.kind, datagram)? {
+            Body::Hello if self.stands_by => return Err(Refused::Standby),
             // It may be a recorded one, so it changes nothing but the next answer.
             Body::Hello => {
                 session.welcome = Some(header.endpoint_token);
@@ -270,7 +273,7 @@ impl Sessions {
                 Ok(false)
             };
         }
-        if header.allocator_token != session.offered {
+        if self.stands_by || header.allocator_token != session.offered {
             session.reset = Some(tokens);
             self.ready.push(0, index);
             return Err(Refused::Connection);
@@ -317,11 +320,12 @@ impl Sessions {
         self.set_deadline(index);
     }
 
-    /// Ends all connections, without notice to the endpoints: their next reports are answered by
-    /// resets.
-    pub fn close_all(&mut self, events: &mut Vec<Event>) {
-        for index in 0..self.sessions.len() as u32 {
-            self.close(index, events);
+    /// Stands by for another allocator, or takes over from it. While it stands by it opens no
+    /// connection, and answers the reports of connections that it has ended with resets.
+    pub fn stand_by(&mut self, stands_by: bool, events: &mut Vec<Event>) {
+        self.stands_by = stands_by;
+        if stands_by {
+            (0..self.sessions.len() as u32).for_each(|index| self.close(index, events));
         }
     }
 

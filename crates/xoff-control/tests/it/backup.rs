@@ -78,3 +78,21 @@ fn without_any_allocator_flowlets_are_under_their_own_control() {
     let hellos: u64 = world.servers.iter().map(|server| server.endpoint.stats.hellos).sum();
     assert!(hellos <= 3 * 2 + 3 * 60, "a hello each 10 ms, not more: {hellos}");
 }
+
+#[test]
+fn an_allocator_that_stands_by_sends_its_endpoints_away() {
+    let mut world = two_allocators();
+    let mut events = Vec::new();
+    world.allocators[1].sessions.stand_by(true, &mut events);
+    world.allocators[0].is_up = false;
+    world.run(300 * MILLI);
+    assert_eq!((paced(&world), world.allocators[1].sessions.connections()), (0, 0));
+    assert!(world.allocators[1].sessions.refused.standby > 0);
+    world.allocators[1].sessions.stand_by(false, &mut events);
+    world.time_to_agree(1, 100 * MILLI);
+    // The first one returns, and the second one learns it.
+    world.restart_allocator(0);
+    world.allocators[1].sessions.stand_by(true, &mut events);
+    world.allocators[1].flows.clear();
+    world.time_to_agree(0, 300 * MILLI);
+}
