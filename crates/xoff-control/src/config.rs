@@ -17,7 +17,8 @@ pub struct EndpointConfig {
     pub spacing: Nanos,
     /// Most time until rates are acknowledged.
     pub ack_delay: Nanos,
-    /// Time without acknowledgement until a report counts as lost.
+    /// Time without acknowledgement until a report counts as lost, at least. Acknowledgements that
+    /// take long make it longer.
     pub resend: Nanos,
     /// Time between two hellos.
     pub hello: Nanos,
@@ -57,7 +58,8 @@ impl EndpointConfig {
 pub struct SessionsConfig {
     /// Validity of rates after a message: "the allocated rates have a temporary lifespan" (§6).
     pub lifetime: Nanos,
-    /// Time without acknowledgement until rates count as lost.
+    /// Time without acknowledgement until rates count as lost, at least. Acknowledgements that take
+    /// long make it longer.
     pub resend: Nanos,
     /// Time without a message after which an endpoint's flowlets are forgotten. It is asked for a
     /// sign of life four times as often.

@@ -40,6 +40,9 @@ impl Ack {
 /// Datagrams with content that may be unanswered.
 const WINDOW: u32 = 32;
 
+/// The most that an acknowledgement counts as taking.
+const LONGEST: Nanos = 1_000_000_000;
+
 /// A sender's datagrams in one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
@@ -50,12 +53,14 @@ pub(crate) struct Sent {
     times: [Nanos; 64],
     /// Datagrams with content since the last acknowledgement of something new.
     unanswered: u32,
+    /// Time until an acknowledgement: the longest of late, which fades.
+    answer_time: Nanos,
 }
 
 impl Sent {
     /// A connection begins.
     pub(crate) fn new(now: Nanos) -> Self {
-        Self { last: 0, acknowledged: 0, times: [now; 64], unanswered: 0 }
+        Self { last: 0, acknowledged: 0, times: [now; 64], unanswered: 0, answer_time: 0 }
     }
 
     /// The next sequence number.
@@ -81,16 +86,28 @@ impl Sent {
             && (ack.newest > 64 || ack.before >> ack.newest.saturating_sub(1) == 0)
     }
 
-    pub(crate) fn acknowledge(&mut self, ack: &Ack) {
+    pub(crate) fn acknowledge(&mut self, ack: &Ack, now: Nanos) {
         if ack.newest > self.acknowledged {
             self.acknowledged = ack.newest;
             self.unanswered = 0;
+            let faded = self.answer_time - self.answer_time / 8;
+            let sent = self.time(ack.newest);
+            let took = if sent == 0 { 0 } else { now.saturating_sub(sent) };
+            self.answer_time = faded.max(took).min(LONGEST);
         }
     }
 
-    /// What is unanswered counts as lost; one more datagram is a try.
-    pub(crate) fn give_up(&mut self) {
+    /// When a datagram without acknowledgement counts as lost: after `least`, or after twice the
+    /// time that acknowledgements take. Without that, a peer or a network under more load than it
+    /// can bear would get everything twice.
+    pub(crate) fn lost_at(&self, sequence: u64, least: Nanos) -> Nanos {
+        after(self.time(sequence), least.max(2 * self.answer_time))
+    }
+
+    /// What is unanswered counts as lost; one more datagram is a try. The next one waits longer.
+    pub(crate) fn give_up(&mut self, least: Nanos) {
         self.unanswered = self.unanswered.min(WINDOW - 1);
+        self.answer_time = self.answer_time.max(least / 2).saturating_mul(2).min(LONGEST);
     }
 
     /// True if the peer had only this acknowledgement at a time that is longer ago than the silence

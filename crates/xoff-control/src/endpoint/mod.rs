@@ -184,7 +184,7 @@ impl Endpoint {
                 }
                 open.received.accept(header.sequence);
                 open.heard = now;
-                open.sent.acknowledge(&ack);
+                open.sent.acknowledge(&ack, now);
                 open.expires = after(now, nanos(lifetime_us));
                 if !rates.is_empty() {
                     open.ack_due = open.ack_due.min(after(now, self.config.ack_delay));
@@ -290,11 +290,15 @@ impl Endpoint {
             self.open(0, now);
             return;
         }
+        let mut is_lost = false;
         while let Some(sequence) = self.flowlets.oldest_in_flight()
-            && after(open.sent.time(sequence), self.config.resend) <= now
+            && open.sent.lost_at(sequence, self.config.resend) <= now
         {
-            open.sent.give_up();
+            is_lost = true;
             self.flowlets.lose_oldest();
+        }
+        if is_lost {
+            open.sent.give_up(self.config.resend);
         }
     }
 
@@ -378,7 +382,7 @@ impl Endpoint {
         let inherited = self.flowlets.is_rated(false).then_some(self.inherited_expires);
         let open = self.open.as_ref().map(|open| {
             let in_flight = self.flowlets.oldest_in_flight();
-            let lost = in_flight.map(|n| after(open.sent.time(n), self.config.resend));
+            let lost = in_flight.map(|n| open.sent.lost_at(n, self.config.resend));
             let expires = self.flowlets.is_rated(true).then_some(open.expires);
             let times = [lost, expires].into_iter().flatten();
             times.fold(open.silent_at().min(open.report_due(self.flowlets.has_news())), Nanos::min)

@@ -30,7 +30,7 @@ xoff_core::counts! {
         datagrams,
         /// Rates sent.
         rates,
-        /// Datagrams with rates that were not acknowledged in time, or were lost.
+        /// Times that rates of an endpoint were not acknowledged in time.
         resends,
         /// Connections opened.
         connections,
@@ -341,7 +341,7 @@ impl Sessions {
         open.received.accept(sequence);
         open.heard = now;
         open.owes |= is_answered;
-        open.sent.acknowledge(ack);
+        open.sent.acknowledge(ack, now);
         self.flows.settle(index, ack);
         if open.owes || self.flows.has_pending(index) {
             self.ready.push(0, index);
@@ -408,12 +408,16 @@ impl Sessions {
                 self.close(index, events);
                 continue;
             }
+            let mut is_lost = false;
             while let Some(sequence) = self.flows.oldest_in_flight(index)
-                && after(open.sent.time(sequence), self.config.resend) <= now
+                && open.sent.lost_at(sequence, self.config.resend) <= now
             {
-                self.stats.resends += 1;
-                open.sent.give_up();
+                is_lost = true;
                 self.flows.lose_oldest(index);
+            }
+            if is_lost {
+                self.stats.resends += 1;
+                open.sent.give_up(self.config.resend);
             }
             if session.live > 0 && after(open.renewed, self.config.renewal()) <= now {
                 open.owes = true;
@@ -437,7 +441,7 @@ impl Sessions {
             let is_rated = session.live > 0;
             let renew = is_rated.then(|| after(open.renewed, self.config.renewal()));
             let in_flight = self.flows.oldest_in_flight(index);
-            let lost = in_flight.map(|n| after(open.sent.time(n), self.config.resend));
+            let lost = in_flight.map(|n| open.sent.lost_at(n, self.config.resend));
             [renew, lost].into_iter().flatten().fold(silent, Nanos::min)
         });
         self.deadlines.set(index as usize, (time, if time == NEVER { u32::MAX } else { index }));
