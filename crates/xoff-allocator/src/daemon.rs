@@ -54,7 +54,23 @@ pub(crate) fn secret() -> Result<[u8; 32], String> {
     Ok(secret)
 }
 
+fn read_keys(config: &Config) -> Result<Vec<(EndpointId, Key)>, String> {
+    let endpoints = config.endpoints.iter();
+    endpoints.map(|endpoint| Ok((Config::id(endpoint), read_key(&endpoint.key)?))).collect()
+}
+
 impl Daemon {
+    /// Checks a configuration with its keys, without sockets.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn check(config: &Config) -> Result<(), String> {
+        if let Some(backup) = &config.backup {
+            read_key(&backup.key)?;
+        }
+        Allocation::new(config, &read_keys(config)?, secret()?).map(drop)
+    }
+
     /// Sets up an allocator: reads keys, opens sockets, and gives up privileges.
     ///
     /// # Errors

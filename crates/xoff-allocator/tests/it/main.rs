@@ -1,3 +1,7 @@
-//! The daemon on the loopback interface.
+//! The allocator's configuration, and its daemon on the loopback interface.
 #![cfg(target_os = "linux")]
-mod quick;
+
+mod configuration;
+mod daemon;
+mod load;
+mod place;
