@@ -70,7 +70,7 @@ key = "0.key"
 @pytest.mark.skipif(sys.platform != "linux", reason="the daemon runs on Linux")
 def test_an_allocator_runs_without_privileges_until_it_is_stopped(tmp_path, capsys):
     is_root = os.geteuid() == 0
-    file = write_config(tmp_path, 'user = "nobody"' if is_root else "")
+    file = write_config(tmp_path, 'user = "daemon"' if is_root else "")
     assert call(capsys, "allocator", file, "--check") == (0, f"{file}: good\n", "")
     with pytest.raises(RunError, match="no allocator answers"):
         allocator_view.fetch(*allocator_view.metrics_address(str(file)))
@@ -82,9 +82,9 @@ def test_an_allocator_runs_without_privileges_until_it_is_stopped(tmp_path, caps
         status = Path(f"/proc/{process.pid}/status").read_text()
         assert "NoNewPrivs:\t1\n" in status
         if is_root:
-            nobody = pwd.getpwnam("nobody")
-            assert "Uid:" + f"\t{nobody.pw_uid}" * 4 in status
-            assert f"Groups:\t{nobody.pw_gid} \n" in status
+            user = pwd.getpwnam("daemon")
+            assert "Uid:" + f"\t{user.pw_uid}" * 4 in status
+            assert f"Groups:\t{user.pw_gid} \n" in status
         code, out, _ = call(capsys, "allocator", file, "--view")
         assert code == 0
         assert "allocates; 0 of 1 endpoints connected, 0 flowlets" in out
@@ -133,7 +133,7 @@ def test_the_view_needs_metrics(tmp_path):
         allocator_view.metrics_address(str(file))
     file.write_text('metrics = "[::1]:9430"')
     assert allocator_view.metrics_address(str(file)) == ("::1", 9430)
-    with pytest.raises(UsageError, match="No such file"):
+    with pytest.raises(UsageError, match="no such file"):
         allocator_view.metrics_address(str(tmp_path / "none"))
 
 

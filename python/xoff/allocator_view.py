@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from xoff.errors import RunError, UsageError
-from xoff.strict import tomllib
+from xoff.strict import read_toml
 from xoff.terminal import escaped_line, write
 from xoff.text import fixed, table
 
@@ -46,11 +46,7 @@ class Look:
 
 def metrics_address(config: str) -> tuple[str, int]:
     """Return the host and port of a configuration's metrics."""
-    try:
-        text = Path(config).read_text(encoding="utf-8")
-        address = tomllib.loads(text).get("metrics")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{config}: {error}") from None
+    address = read_toml(Path(config)).get("metrics")
     host, _, port = str(address).rpartition(":")
     if not host or not port.isdecimal():
         raise UsageError(f'{config}: `--view` needs an address, metrics = "127.0.0.1:9430"')

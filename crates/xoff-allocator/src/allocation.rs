@@ -36,7 +36,8 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Creates an allocation without flowlets. `secret` must be random and another one at each start.
+    /// Creates an allocation without flowlets. `secret` must be random and another one at each
+    /// start.
     ///
     /// # Errors
     /// What is wrong with the configuration.

@@ -112,8 +112,8 @@ pub struct PathEntry {
     pub links: Vec<String>,
 }
 
-/// A backup allocator is an endpoint of the first one, without flowlets. It allocates while that one
-/// is silent.
+/// A backup allocator is an endpoint of the first one, without flowlets. It allocates while that
+/// one is silent.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BackupEntry {

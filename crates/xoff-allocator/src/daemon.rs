@@ -111,7 +111,8 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// An allocator with keys that are in memory, without metrics; the process keeps its privileges.
+    /// An allocator with keys that are in memory, without metrics; the process keeps its
+    /// privileges.
     ///
     /// # Errors
     /// What is wrong.

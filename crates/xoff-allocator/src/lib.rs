@@ -1,8 +1,8 @@
 //! Flowtune's allocator as a daemon: [`xoff_alloc`] behind UDP.
 //!
-//! [`Allocation`] joins the protocol's sessions with the optimizer, and has no clock and no sockets.
-//! [`Daemon`] gives it both: it receives reports, iterates at a set interval, and sends rates. It
-//! serves metrics, writes a log, and gives up its privileges. [`load`] measures it.
+//! [`Allocation`] joins the protocol's sessions with the optimizer, and has no clock and no
+//! sockets. [`Daemon`] gives it both: it receives reports, iterates at a set interval, and sends
+//! rates. It serves metrics, writes a log, and gives up its privileges. [`load`] measures it.
 //!
 //! `docs/deploy.md` describes its use. It runs on Linux.
 

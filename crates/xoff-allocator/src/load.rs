@@ -1,8 +1,8 @@
 //! Measures an allocator: thousands of endpoints on the loopback interface report flowlets.
 //!
-//! The allocator is the daemon, on a thread of its own. All endpoints share one socket, which is not
-//! measured. Flowlets have random sources and destinations; each event ends one and starts another,
-//! so their number stays. Events come at a steady rate, however late rates are.
+//! The allocator is the daemon, on a thread of its own. All endpoints share one socket, which is
+//! not measured. Flowlets have random sources and destinations; each event ends one and starts
+//! another, so their number stays. Events come at a steady rate, however late rates are.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,7 +82,7 @@ pub struct Measured {
     pub latency_p99_us: f64,
     /// 99.9th percentile of it.
     pub latency_p999_us: f64,
-    /// Flowlets with a rate, among those that started.
+    /// Flowlets that started and got a rate.
     pub rated: u64,
     /// Flowlets that ended without a rate.
     pub unrated: u64,

@@ -1,7 +1,7 @@
 //! Keys, tags and tokens.
 //!
-//! A tag is BLAKE3 in its keyed mode, cut to 16 bytes. It is a pseudorandom function: unlike an AEAD
-//! it needs no nonce, so that a state restored from a snapshot cannot break it.
+//! A tag is BLAKE3 in its keyed mode, cut to 16 bytes. It is a pseudorandom function: unlike an
+//! AEAD it needs no nonce, so that a state restored from a snapshot cannot break it.
 
 use std::fmt;
 

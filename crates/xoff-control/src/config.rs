@@ -9,7 +9,7 @@ const MILLI: Nanos = 1_000_000;
 pub struct EndpointConfig {
     /// Its number.
     pub id: EndpointId,
-    /// Number of allocators: the first, and those that take over in this order.
+    /// Number of allocators: the first one, and its backups in this order.
     pub allocators: usize,
     /// Flowlets that are reported at a time; more stay under their own congestion control.
     pub flowlets: u16,

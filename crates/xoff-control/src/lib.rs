@@ -5,12 +5,12 @@
 //! instead of retransmitting old state, participants send the most recent state, and that only if
 //! the acknowledged state differs" (Perry, Balakrishnan and Shah, NSDI 2017, §5.1).
 //!
-//! Both sides are state machines without clock, socket or random number: [`Endpoint`] is one server,
-//! [`Sessions`] is the allocator's side of all of them. They are given datagrams and times, and give
-//! datagrams, rates and events. All times are in nanoseconds since any origin.
+//! Both sides are state machines without clock, socket or random number: [`Endpoint`] is one
+//! server, [`Sessions`] is the allocator's side of all of them. They are given datagrams and times,
+//! and give datagrams, rates and events. All times are in nanoseconds since any origin.
 //!
-//! Every datagram is authenticated with the key that its endpoint shares with the allocator. What is
-//! not authentic, not fresh or not well-formed is [`Refused`] and changes nothing.
+//! Every datagram is authenticated with the key that its endpoint shares with the allocator. What
+//! is not authentic, not fresh or not well-formed is [`Refused`] and changes nothing.
 //! `docs/flowtune-protocol.md` describes the protocol; [`wire`] has the layouts.
 //!
 //! ```

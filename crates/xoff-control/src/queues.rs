@@ -42,7 +42,7 @@ impl Queues {
         Some(self.ends[queue as usize].0).filter(|&first| first != NONE)
     }
 
-    /// Appends a number to a queue, and removes it from the one that it is in.
+    /// Appends a number to a queue, and removes it from its present one.
     pub(crate) fn push(&mut self, queue: u32, number: u32) {
         self.remove(number);
         let (first, last) = self.ends[queue as usize];

@@ -4,8 +4,8 @@ use crate::{NEVER, Nanos};
 
 /// What a receiver has accepted: the newest sequence number, and which of the 64 before it.
 ///
-/// A receiver accepts only what is newer than all it has accepted. So an acknowledgement settles the
-/// fate of every older datagram: it was accepted, or it never will be.
+/// A receiver accepts only what is newer than all it has accepted. So an acknowledgement settles
+/// the fate of every older datagram: it was accepted, or it never will be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
     /// The newest one; 0: none.

@@ -1,7 +1,8 @@
 //! The layouts of datagrams.
 //!
 //! A datagram is a header of 32 bytes, a body, and a tag of 16 bytes over both. All numbers are
-//! big-endian. `docs/flowtune-protocol.md` has the tables, with the bytes of an example of each kind.
+//! big-endian. `docs/flowtune-protocol.md` has the tables, with the bytes of an example of each
+//! kind.
 
 use crate::EndpointId;
 use crate::auth::{TAG, TagKey};

@@ -13,8 +13,8 @@ impl Place {
     pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir()
-            .join(format!("xoff-allocator-{}-{number}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("xoff-allocator-{}-{number}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }

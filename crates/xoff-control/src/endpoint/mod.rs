@@ -113,9 +113,9 @@ impl Endpoint {
         endpoint
     }
 
-    /// A flowlet starts. Until it gets a rate it is under its own congestion control. `path` selects
-    /// a path to the destination, as agreed with the allocator. False if there is no room to report
-    /// it: then it never gets a rate.
+    /// A flowlet starts. Until it gets a rate it is under its own congestion control. `path`
+    /// selects a path to the destination, as agreed with the allocator. False if there is no room
+    /// to report it: then it never gets a rate.
     pub fn start(&mut self, flowlet: u64, to: EndpointId, path: u32, now: Nanos) -> bool {
         self.advance(now);
         let has_room = self.flowlets.start(flowlet, (to, path), self.config.flowlets);

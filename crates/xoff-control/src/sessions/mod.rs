@@ -382,8 +382,8 @@ impl Sessions {
         events.push(Event::Started { flow, source, destination, path });
     }
 
-    /// Sets a flowlet's rate (bytes per second); 0: its path is down. It is sent if its endpoint has
-    /// another one.
+    /// Sets a flowlet's rate (bytes per second); 0: its path is down. It is sent if its endpoint
+    /// has another one.
     ///
     /// # Panics
     /// If there never was a flowlet of this index.

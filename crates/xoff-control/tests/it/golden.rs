@@ -1,5 +1,5 @@
-//! The bytes of each message, which are also in the protocol's document: one table, in the document,
-//! is compared here with what the code writes.
+//! The bytes of each message, which are also in the protocol's document: one table, in the
+//! document, is compared here with what the code writes.
 //!
 //! `XOFF_UPDATE_DECLARED=1 cargo test -p xoff-control` writes it.
 
