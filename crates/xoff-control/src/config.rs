@@ -15,7 +15,7 @@ pub struct EndpointConfig {
     pub flowlets: u16,
     /// Least time between two reports. A report after a longer time is sent at once.
     pub spacing: Nanos,
-    /// Most time until rates are acknowledged.
+    /// Most time until rates are acknowledged. A few datagrams of them are acknowledged at once.
     pub ack_delay: Nanos,
     /// Time without acknowledgement until a report counts as lost, at least. Acknowledgements that
     /// take long make it longer.
@@ -42,7 +42,7 @@ impl EndpointConfig {
             allocators: 1,
             flowlets: 4096,
             spacing: MILLI / 10,
-            ack_delay: MILLI,
+            ack_delay: 4 * MILLI,
             resend: 5 * MILLI,
             hello: 10 * MILLI,
             hellos: 3,
@@ -78,7 +78,7 @@ impl Default for SessionsConfig {
     fn default() -> Self {
         Self {
             lifetime: 100 * MILLI,
-            resend: 5 * MILLI,
+            resend: 10 * MILLI,
             silence: 1000 * MILLI,
             flowlets: 4096,
             events_per_second: 1_000_000,

@@ -22,7 +22,7 @@ fn mistakes_are_named_with_what_to_write() {
     let switch = "kind = \"big-switch\"\nrate = \"10Gbps\"";
     for (settings, network, said) in [
         ("iteration = 5", switch, "iteration"),
-        ("iteration = \"5\"", switch, "a duration such as"),
+        ("iteration = \"5\"", switch, "a duration with its unit"),
         ("iterations = \"5ms\"", switch, "unknown field `iterations`"),
         ("iteration = \"200ms\"", switch, "shorter than `lifetime`"),
         ("resend = \"2s\"", switch, "shorter than `silence`"),

@@ -35,6 +35,10 @@ xoff_core::counts! {
 /// Silence of an allocator, in keepalives, that ends a connection.
 const SILENCE: u64 = 4;
 
+/// Datagrams with rates that are acknowledged at once. It is a quarter of what an allocator sends
+/// without acknowledgement.
+const ACKNOWLEDGED_AT_ONCE: u32 = 8;
+
 /// An attempt to open a connection.
 #[derive(Clone, Debug)]
 struct Opening {
@@ -63,6 +67,8 @@ struct Connection {
     expires: Nanos,
     /// When received rates must be acknowledged.
     ack_due: Nanos,
+    /// Datagrams with rates to acknowledge.
+    unacknowledged: u32,
     /// When the allocator must be asked for an answer.
     ask_due: Nanos,
     /// When news may be sent.
@@ -187,7 +193,10 @@ impl Endpoint {
                 open.sent.acknowledge(&ack, now);
                 open.expires = after(now, nanos(lifetime_us));
                 if !rates.is_empty() {
-                    open.ack_due = open.ack_due.min(after(now, self.config.ack_delay));
+                    open.unacknowledged += 1;
+                    let is_late = open.unacknowledged >= ACKNOWLEDGED_AT_ONCE;
+                    let delay = if is_late { 0 } else { self.config.ack_delay };
+                    open.ack_due = open.ack_due.min(after(now, delay));
                 }
                 self.stats.rates += rates.len() as u64;
                 self.flowlets.settle(&ack);
@@ -234,6 +243,7 @@ impl Endpoint {
             heard: now,
             expires: NEVER,
             ack_due: NEVER,
+            unacknowledged: 0,
             ask_due: now,
             news_due: now,
         });
@@ -344,6 +354,7 @@ impl Endpoint {
         let length = report.finish(&self.keys.up);
         open.sent.send(now, has_news);
         open.ack_due = NEVER;
+        open.unacknowledged = 0;
         if has_news || asks {
             open.ask_due = after(now, open.keepalive);
         }

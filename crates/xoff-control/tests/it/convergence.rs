@@ -75,3 +75,22 @@ fn a_quiet_connection_costs_a_few_datagrams() {
     assert!((40..=50).contains(&(world.recorded.len() - before)), "{}", world.recorded.len());
     assert!(world.agrees(0));
 }
+
+/// An allocator that iterates faster than acknowledgements are delayed is not stopped by its window.
+#[test]
+fn every_eighth_datagram_is_acknowledged_at_once() {
+    let mut world = World::new(4, 1, 1, QUIET);
+    world.iteration = 1;
+    world.start(0);
+    world.run(5 * MILLI);
+    let before = world.servers[0].endpoint.stats;
+    for _ in 0..160 {
+        world.version += 1;
+        world.tick();
+    }
+    world.tick();
+    let since = world.servers[0].endpoint.stats.since(&before);
+    assert_eq!(since.rates, 160);
+    assert_eq!(since.reports, 20);
+    assert!(world.agrees(0));
+}

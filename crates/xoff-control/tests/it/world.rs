@@ -9,8 +9,6 @@ use xoff_control::{
 
 pub(crate) const MILLI: Nanos = 1_000_000;
 const TICK: Nanos = MILLI / 10;
-/// Ticks of an iteration of an allocator.
-const ITERATION: u64 = 10;
 /// Rates are multiples of this, plus the flowlet: so a rate tells its flowlet.
 const FLOWLETS: u64 = 4096;
 
@@ -88,9 +86,9 @@ impl Allocator {
         }
     }
 
-    /// A rate depends on the flowlet and on the number of all.
-    fn rate(&self, flowlet: u64) -> u64 {
-        (1 + self.flows.len() as u64 % 7) * FLOWLETS + flowlet % FLOWLETS
+    /// A rate depends on a version, on the flowlet and on the number of all.
+    fn rate(&self, version: u64, flowlet: u64) -> u64 {
+        (1 + version + self.flows.len() as u64 % 7) * FLOWLETS + flowlet % FLOWLETS
     }
 }
 
@@ -116,6 +114,10 @@ pub(crate) struct World {
     /// Everything ever sent.
     pub(crate) recorded: Vec<Vec<u8>>,
     pub(crate) sessions_config: SessionsConfig,
+    /// Ticks of an iteration of an allocator.
+    pub(crate) iteration: u64,
+    /// All rates depend on it.
+    pub(crate) version: u64,
     ticks: u64,
     next_flowlet: u64,
 }
@@ -131,6 +133,8 @@ impl World {
             in_flight: BTreeSet::new(),
             recorded: Vec::new(),
             sessions_config: SessionsConfig::default(),
+            iteration: 10,
+            version: 0,
             ticks: 0,
             next_flowlet: 0,
         };
@@ -229,7 +233,7 @@ impl World {
             self.servers[number].take_rates();
         }
         for number in 0..self.allocators.len() {
-            if self.allocators[number].is_up && self.ticks.is_multiple_of(ITERATION) {
+            if self.allocators[number].is_up && self.ticks.is_multiple_of(self.iteration) {
                 self.iterate(number);
             }
         }
@@ -243,7 +247,7 @@ impl World {
         allocator.apply(&mut events);
         assert!(allocator.sessions.deadline() > now);
         for (&flow, &(_, flowlet)) in &allocator.flows {
-            allocator.sessions.set_rate(flow, allocator.rate(flowlet));
+            allocator.sessions.set_rate(flow, allocator.rate(self.version, flowlet));
         }
         assert_eq!(allocator.flows.len(), allocator.sessions.flowlets());
         while let Some((to, length)) = self.allocators[number].sessions.transmit(now, &mut buffer) {
@@ -265,7 +269,7 @@ impl World {
         let mut live = BTreeSet::new();
         for (number, server) in self.servers.iter().enumerate() {
             for (&flowlet, &rate) in &server.live {
-                if rate != Rate::Paced(allocator.rate(flowlet)) {
+                if rate != Rate::Paced(allocator.rate(self.version, flowlet)) {
                     return false;
                 }
                 live.insert((number as u32, flowlet));
