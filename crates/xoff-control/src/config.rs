@@ -20,7 +20,8 @@ pub struct EndpointConfig {
     /// Time without acknowledgement until a report counts as lost, at least. Acknowledgements that
     /// take long make it longer.
     pub resend: Nanos,
-    /// Time between two hellos.
+    /// Time between two hellos, at first. It doubles with each hello, up to `probe`, and half of it
+    /// more is random.
     pub hello: Nanos,
     /// Hellos without answer, after which the next allocator is tried.
     pub hellos: u32,

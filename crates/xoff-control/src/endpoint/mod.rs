@@ -46,6 +46,8 @@ struct Opening {
     token: u64,
     /// Hellos to this allocator so far.
     hellos: u32,
+    /// Hellos to any allocator since the last connection.
+    all_hellos: u32,
     /// When the next one is sent.
     next: Nanos,
 }
@@ -265,7 +267,8 @@ impl Endpoint {
     fn open(&mut self, allocator: usize, next: Nanos) {
         let token = self.tokens.token(self.config.id, self.next_token);
         self.next_token += 1;
-        self.opening = Some(Opening { allocator, token, hellos: 0, next });
+        let all_hellos = self.opening.as_ref().map_or(0, |opening| opening.all_hellos);
+        self.opening = Some(Opening { allocator, token, hellos: 0, all_hellos, next });
     }
 
     /// Ends the connection. Its rates stay in force until they expire: "the network continues to
@@ -373,8 +376,13 @@ impl Endpoint {
             self.open(next, now);
         }
         let opening = self.opening.as_mut()?;
+        // Thousands of endpoints that say hello at once must not keep an allocator from answering:
+        // they wait longer each time, and not all for the same time.
+        let longer = (hello << opening.all_hellos.min(16)).min(probe);
+        let wait = if is_probe { probe } else { longer + opening.token % (longer / 2).max(1) };
         opening.hellos += 1;
-        opening.next = after(now, if is_probe { probe } else { hello });
+        opening.all_hellos += 1;
+        opening.next = after(now, wait);
         self.stats.hellos += 1;
         let header = Header {
             kind: Kind::Hello,

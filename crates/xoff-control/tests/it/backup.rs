@@ -25,8 +25,9 @@ fn rates_outlive_an_allocator_for_their_lifetime_and_then_the_backup_gives_them(
     assert_eq!(paced(&world), 30);
     world.run(27 * MILLI);
     assert_eq!(paced(&world), 0);
-    // Three hellos 10 ms apart to the first allocator, then one to the next.
-    world.run(40 * MILLI);
+    // Three hellos to the first allocator, 10 and 20 ms apart or up to half of it more; 40 ms later, one to
+    // the next.
+    world.run(110 * MILLI);
     assert!(world.agrees(1));
     assert!(world.servers.iter().all(|server| server.endpoint.allocator() == Some(1)));
 }
@@ -76,7 +77,8 @@ fn without_any_allocator_flowlets_are_under_their_own_control() {
     world.run(300 * MILLI);
     assert_eq!(paced(&world), 0);
     let hellos: u64 = world.servers.iter().map(|server| server.endpoint.stats.hellos).sum();
-    assert!(hellos <= 3 * 2 + 3 * 60, "a hello each 10 ms, not more: {hellos}");
+    // 10, 20, 40 and then 50 ms apart, and up to half of it more.
+    assert!((18..=3 * 15).contains(&hellos), "{hellos}");
 }
 
 #[test]
