@@ -2,8 +2,6 @@
 
 use pyo3::prelude::*;
 
-use crate::errors::RunError;
-
 #[cfg(target_os = "linux")]
 mod linux {
     use std::path::Path;
@@ -52,7 +50,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 fn elsewhere<T>() -> PyResult<T> {
-    Err(RunError::new_err("the allocator's daemon runs on Linux only"))
+    Err(crate::errors::RunError::new_err("the allocator's daemon runs on Linux only"))
 }
 
 /// Run the allocator of a configuration file until a signal raises an exception, or check the file

@@ -69,6 +69,8 @@ pub(super) struct Flowlets {
     changed: Queues,
     /// Flowlets with a rate of an earlier connection, and of this one.
     rated: [usize; 2],
+    /// True while rates of this connection have expired.
+    is_suspended: bool,
 }
 
 impl Flowlets {
@@ -80,6 +82,7 @@ impl Flowlets {
             queues: Queues::new(3),
             changed: Queues::new(1),
             rated: [0; 2],
+            is_suspended: false,
         }
     }
 
@@ -241,11 +244,23 @@ impl Flowlets {
         }
     }
 
-    /// Rates of this connection, or of earlier ones, have expired.
-    pub(super) fn expire(&mut self, is_current: bool) {
+    /// Rates of this connection have expired, or are valid again.
+    pub(super) fn suspend(&mut self, is_suspended: bool) {
+        if std::mem::replace(&mut self.is_suspended, is_suspended) != is_suspended {
+            for number in 0..self.slots.len() as u32 {
+                let slot = &self.slots[number as usize];
+                if slot.rate.is_some() && slot.is_current {
+                    self.changed.push(0, number);
+                }
+            }
+        }
+    }
+
+    /// Rates of earlier connections have expired.
+    pub(super) fn expire_earlier(&mut self) {
         for number in 0..self.slots.len() as u32 {
             let slot = &self.slots[number as usize];
-            if slot.rate.is_some() && slot.is_current == is_current {
+            if slot.rate.is_some() && !slot.is_current {
                 self.set_rate(number, None);
             }
         }
@@ -266,8 +281,8 @@ impl Flowlets {
     pub(super) fn next_rate(&mut self) -> Option<RateChange> {
         while let Some(number) = self.changed.pop(0) {
             let slot = &mut self.slots[number as usize];
-            let rate =
-                slot.rate.map_or(Rate::FallBack, |rate| Rate::Paced(rate.bytes_per_second()));
+            let rate = slot.rate.filter(|_| !(slot.is_current && self.is_suspended));
+            let rate = rate.map_or(Rate::FallBack, |rate| Rate::Paced(rate.bytes_per_second()));
             if slot.in_force != rate {
                 slot.in_force = rate;
                 return Some(RateChange { flowlet: slot.flowlet, rate });

@@ -67,6 +67,8 @@ struct Connection {
     heard: Nanos,
     /// When its rates expire.
     expires: Nanos,
+    /// True if they have.
+    is_expired: bool,
     /// When received rates must be acknowledged.
     ack_due: Nanos,
     /// Datagrams with rates to acknowledge.
@@ -200,6 +202,14 @@ impl Endpoint {
                     let delay = if is_late { 0 } else { self.config.ack_delay };
                     open.ack_due = open.ack_due.min(after(now, delay));
                 }
+                if std::mem::take(&mut open.is_expired) {
+                    // It was late, and not silent.
+                    self.opening = None;
+                    if open.allocator > 0 {
+                        self.open(0, after(now, self.config.probe));
+                    }
+                    self.flowlets.suspend(false);
+                }
                 self.stats.rates += rates.len() as u64;
                 self.flowlets.settle(&ack);
                 rates.rates().for_each(|(slot, rate)| self.flowlets.on_rate(slot, rate));
@@ -244,6 +254,7 @@ impl Endpoint {
             received: Ack::default(),
             heard: now,
             expires: NEVER,
+            is_expired: false,
             ack_due: NEVER,
             unacknowledged: 0,
             ask_due: now,
@@ -281,6 +292,10 @@ impl Endpoint {
                 self.inherited_expires = open.expires.min(earlier);
             }
             self.flowlets.reconnect();
+            self.flowlets.suspend(false);
+            if open.is_expired {
+                self.flowlets.expire_earlier();
+            }
         }
     }
 
@@ -288,19 +303,27 @@ impl Endpoint {
     fn advance(&mut self, now: Nanos) {
         if self.flowlets.is_rated(false) && self.inherited_expires <= now {
             self.stats.expiries += 1;
-            self.flowlets.expire(false);
+            self.flowlets.expire_earlier();
         }
         let Some(open) = &mut self.open else { return };
         // "If the allocator fails, the rates expire and endpoint congestion control (e.g., TCP)
-        // takes over, using the previously allocated rates as a starting point" (§6).
-        let is_expired = self.flowlets.is_rated(true) && open.expires <= now;
-        if is_expired {
+        // takes over, using the previously allocated rates as a starting point" (§6). The
+        // connection stays: an allocator that is late for all endpoints must not get all flowlets
+        // of all of them again.
+        if self.flowlets.is_rated(true) && open.expires <= now && !open.is_expired {
+            open.is_expired = true;
             self.stats.expiries += 1;
-            self.flowlets.expire(true);
+            self.flowlets.suspend(true);
+            let first = after(now, self.config.hello);
+            self.open(0, first);
         }
-        if is_expired || open.silent_at() <= now {
+        let Some(open) = &mut self.open else { return };
+        if open.silent_at() <= now {
+            let is_opening = open.is_expired;
             self.close();
-            self.open(0, now);
+            if !is_opening {
+                self.open(0, now);
+            }
             return;
         }
         let mut is_lost = false;
@@ -369,7 +392,7 @@ impl Endpoint {
 
     fn hello(&mut self, now: Nanos, buffer: &mut [u8]) -> Option<(usize, usize)> {
         let EndpointConfig { id, allocators, hello, hellos, probe, .. } = self.config;
-        let is_probe = self.open.is_some();
+        let is_probe = self.open.as_ref().is_some_and(|open| !open.is_expired);
         let opening = self.opening.as_mut()?;
         if !is_probe && opening.hellos == hellos {
             let next = (opening.allocator + 1) % allocators;
@@ -402,7 +425,8 @@ impl Endpoint {
         let open = self.open.as_ref().map(|open| {
             let in_flight = self.flowlets.oldest_in_flight();
             let lost = in_flight.map(|n| open.sent.lost_at(n, self.config.resend));
-            let expires = self.flowlets.is_rated(true).then_some(open.expires);
+            let is_rated = self.flowlets.is_rated(true) && !open.is_expired;
+            let expires = is_rated.then_some(open.expires);
             let times = [lost, expires].into_iter().flatten();
             times.fold(open.silent_at().min(open.report_due(self.flowlets.has_news())), Nanos::min)
         });
