@@ -143,7 +143,7 @@ def test_bench_of_the_daemon(capsys):
     assert [f["endpoints"] for f in found] == [384, 384, 1536, 1536, 4608, 4608]
     assert {f["runs"] for f in found} == {3}
     rows = [line.split() for line in call(capsys, "bench", "control")[1].splitlines()]
-    assert rows[1][:4] == ["384", "3,072", "2,000", "1,234"]
+    assert rows[1][:4] == ["384", "3,072", "200", "1,234"]
     code, _, err = call(capsys, "bench", "control", "--threads", "2")
     assert code == 2
     assert "on one thread" in err

@@ -14,9 +14,10 @@ from xoff.text import fixed, table
 Figures = dict[str, Any]
 
 # Starts and ends of flowlets per second.
-EVENTS = (2_000, 20_000)
+EVENTS = (200, 2_000)
 
-ITERATION_NS = 1_000_000
+# Nanoseconds between two iterations, by number of endpoints: about what one core can do.
+ITERATION_NS = {384: 1_000_000, 1_536: 10_000_000, 4_608: 10_000_000}
 SECONDS = 3.0
 
 HEADER = (
@@ -40,15 +41,16 @@ def measure(repeat: int) -> Iterator[Figures]:
     """Yield the figures of each network and load; those of several runs are medians."""
     for endpoints, flowlets in CASES:
         for events in EVENTS:
-            runs = [
-                json.loads(
-                    engine.bench_control(
-                        endpoints, flowlets, events, ITERATION_NS, polls=False, seconds=SECONDS
-                    )
-                )
-                for _ in range(repeat)
-            ]
+            runs = [_run(endpoints, flowlets, events) for _ in range(repeat)]
             yield {"runs": repeat, **{key: _median([run[key] for run in runs]) for key in runs[0]}}
+
+
+def _run(endpoints: int, flowlets: int, events: int) -> Figures:
+    iteration = ITERATION_NS[endpoints]
+    found: Figures = json.loads(
+        engine.bench_control(endpoints, flowlets, events, iteration, polls=False, seconds=SECONDS)
+    )
+    return found
 
 
 def _median(values: Sequence[float]) -> float:

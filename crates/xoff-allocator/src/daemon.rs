@@ -41,6 +41,8 @@ pub struct Daemon {
     log: Log,
     stats: DaemonStats,
     longest_ns: u64,
+    /// Time of the last iteration.
+    last_ns: u64,
     snapshot: Arc<Mutex<Snapshot>>,
     metrics: Option<Server>,
     /// The counters in the last line about them.
@@ -136,6 +138,7 @@ impl Daemon {
             log: Log::new(log),
             stats: DaemonStats::default(),
             longest_ns: 0,
+            last_ns: 0,
             snapshot: Arc::default(),
             metrics: None,
             logged: Default::default(),
@@ -218,12 +221,13 @@ impl Daemon {
         waited.map_err(|error| format!("poll: {error}"))
     }
 
-    /// Receives what has arrived; at most a few batches, so that a flood cannot stop iterations.
+    /// Receives what has arrived. It takes at most as long as an iteration does, so that a flood
+    /// cannot stop iterations.
     fn receive(&mut self, now: Nanos) -> Result<usize, String> {
-        const BATCHES: usize = 64;
+        let (began, most) = (Instant::now(), self.iteration.max(self.last_ns));
         let Self { udp, allocation, addresses, stats, .. } = self;
         let mut all = 0;
-        for _ in 0..BATCHES {
+        while (began.elapsed().as_nanos() as u64) < most {
             let number = udp.receive(|datagram, from| {
                 stats.received += 1;
                 let sender = Header::parse(datagram).ok().map(|header| header.endpoint);
@@ -265,6 +269,7 @@ impl Daemon {
         let took = began.elapsed().as_nanos() as u64;
         self.stats.iteration_ns += took;
         self.longest_ns = self.longest_ns.max(took);
+        self.last_ns = took;
         Ok(())
     }
 

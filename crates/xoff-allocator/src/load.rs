@@ -247,7 +247,12 @@ impl Generator {
         let began = Instant::now();
         while self.flowlets.iter().any(|flowlet| !flowlet.has_rate) {
             if began.elapsed() > SETTLE {
-                return Err(format!("no rates for all flowlets after {SETTLE:?}"));
+                return Err(format!(
+                    "after {SETTLE:?} some flowlets have no rate: {} endpoints with {} flowlets \
+                     are more than this machine sustains",
+                    self.endpoints.len(),
+                    self.flowlets.len()
+                ));
             }
             self.run(Duration::from_millis(20), 0)?;
         }
