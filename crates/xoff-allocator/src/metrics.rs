@@ -92,8 +92,8 @@ impl Snapshot {
             let _ = writeln!(text, "{name}{{reason=\"{reason}\"}} {count}");
         }
         let name = "xoff_allocator_link_demand_ratio";
-        let _ = write!(text, "# HELP {name} Demand to capacity of busy links.\n");
-        let _ = write!(text, "# TYPE {name} gauge\n");
+        let _ = writeln!(text, "# HELP {name} Demand to capacity of busy links.");
+        let _ = writeln!(text, "# TYPE {name} gauge");
         for (link, ratio) in &self.links {
             let link = link.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
             let _ = writeln!(text, "{name}{{link=\"{link}\"}} {ratio:.4}");
