@@ -76,7 +76,7 @@ fn a_quiet_connection_costs_a_few_datagrams() {
     assert!(world.agrees(0));
 }
 
-/// An allocator that iterates faster than acknowledgements are delayed is not stopped by its window.
+/// An allocator that iterates faster than endpoints acknowledge is not stopped by its window.
 #[test]
 fn every_eighth_datagram_is_acknowledged_at_once() {
     let mut world = World::new(4, 1, 1, QUIET);
