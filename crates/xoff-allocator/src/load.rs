@@ -67,8 +67,7 @@ pub struct Measured {
     pub rates_per_second: f64,
     /// Processor time of the allocator by time.
     pub cpu_share: f64,
-    /// Processor time of the allocator per datagram, in and out, without what iterations without
-    /// datagrams would take.
+    /// Starts and ends per second of the allocator's processor time.
     pub events_per_cpu_second: f64,
     /// Iterations per second.
     pub iterations_per_second: f64,
