@@ -26,6 +26,7 @@ lint: .venv/built ## rustfmt, clippy, ruff and mypy
 declared: .venv/built ## documentation and Python types that are made from declarations
 	XOFF_UPDATE_DECLARED=1 cargo test -p xoff-run --test it generated
 	XOFF_UPDATE_DECLARED=1 .venv/bin/pytest -q python/tests/test_declared.py -k settings
+	XOFF_UPDATE_DECLARED=1 cargo test -p xoff-control --test it golden
 
 # Pictures are drawn when experiments run.
 pages: .venv/built ## texts that show recorded results, from papers/*/results.json

@@ -87,6 +87,15 @@ def stress_shapes() -> tuple[list[tuple[str, str]], list[int]]: ...
 def bench_alloc(
     nodes: int, flows: int, blocks: int, threads: int, iterations: int
 ) -> tuple[int, float, float, float, int]: ...
+def allocator(path: str, only_check: bool) -> None: ...
+def bench_control(
+    endpoints: int,
+    flowlets: int,
+    events_per_second: int,
+    iteration: int,
+    polls: bool,
+    seconds: float,
+) -> str: ...
 
 class AllocatorError(ValueError):
     """A call of an allocator that was refused; `str()` says why. Nothing has changed."""

@@ -306,3 +306,23 @@ def bench_alloc(
     """
     _check_threads(threads)
     return _native.bench_alloc(nodes, flows, blocks, threads, iterations)
+
+
+def allocator(path: str, only_check: bool = False) -> None:
+    """Run the allocator of a configuration file until Ctrl-C or SIGTERM, or check the file.
+
+    Raises `UsageError` if the configuration is wrong, `RunError` if a socket fails.
+    """
+    with _translated():
+        _native.allocator(path, only_check)
+
+
+def bench_control(
+    endpoints: int, flowlets: int, events: int, iteration: int, *, polls: bool, seconds: float
+) -> str:
+    """Measure the allocator's daemon under a load; return the result as a JSON object.
+
+    `events` are starts and ends per second; `iteration` is in nanoseconds.
+    """
+    with _translated():
+        return _native.bench_control(endpoints, flowlets, events, iteration, polls, seconds)

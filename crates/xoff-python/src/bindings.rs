@@ -165,6 +165,8 @@ mod native {
     #[pymodule_export]
     use crate::alloc::{Allocator, AllocatorError};
     #[pymodule_export]
+    use crate::allocator::{allocator, bench_control};
+    #[pymodule_export]
     use crate::batch::PyBatch;
     #[pymodule_export]
     use crate::errors::{RunError, ScenarioError};

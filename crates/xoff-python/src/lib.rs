@@ -6,6 +6,8 @@
 #[cfg(feature = "extension-module")]
 pub mod alloc;
 #[cfg(feature = "extension-module")]
+pub mod allocator;
+#[cfg(feature = "extension-module")]
 mod apart;
 pub mod arrow;
 #[cfg(feature = "extension-module")]

@@ -272,6 +272,20 @@ def bench_alloc(nodes, flows, blocks, threads, iterations):
     return threads, mean, 0.9 * mean, 5 * mean, nodes + blocks
 
 
+def bench_control(endpoints, flowlets, events_per_second, iteration, polls, seconds):
+    counts = ("events_per_second", "received_per_second", "sent_per_second", "rates_per_second")
+    times = ("latency_p50_us", "latency_p99_us", "latency_p999_us")
+    found = dict.fromkeys((*counts, *times), 1234.5)
+    found |= {"endpoints": endpoints, "flowlets": flowlets, "resends": 0, "cpu_share": 0.25}
+    found |= {"intended_events_per_second": events_per_second, "events_per_cpu_second": 4000}
+    return json.dumps(found)
+
+
+def allocator(path, only_check):
+    if not only_check:
+        raise KeyboardInterrupt
+
+
 def bench(case, threads, estimate):
     if case not in bench_cases():
         raise ValueError(f"no bench case `{case}`")

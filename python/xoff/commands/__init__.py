@@ -13,6 +13,7 @@ from types import ModuleType
 
 from xoff import engine
 from xoff.commands import (
+    allocator,
     bench,
     check,
     compare_reference,
@@ -46,6 +47,7 @@ COMMANDS: dict[str, ModuleType] = {
     "diverge": diverge,
     "torture": torture,
     "bench": bench,
+    "allocator": allocator,
     "doctor": doctor,
     "completion": completion,
 }

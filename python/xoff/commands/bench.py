@@ -21,7 +21,8 @@ def add(parser: Parser) -> None:
         nargs="*",
         metavar="CASE",
         help="case (scheme-traffic-hosts), pattern such as 'bfc-*-128', alloc (Flowtune's "
-        "allocator), or stress (every preset on hard shapes) with patterns such as 'bfc-*'",
+        "allocator), control (its daemon), or stress (every preset on hard shapes) with patterns "
+        "such as 'bfc-*'",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.add_argument("--list", action="store_true", help="list the cases and exit")
@@ -49,10 +50,12 @@ def call(args: argparse.Namespace) -> int:
     """`xoff bench`: print a table, or one line of JSON per case and number of threads."""
     from xoff import bench as benchmark
 
-    if args.estimate and args.cases[:1] in (["alloc"], ["stress"]):
+    if args.estimate and args.cases[:1] in (["alloc"], ["control"], ["stress"]):
         raise UsageError("`--estimate` is for cases; `xoff bench --list` lists them")
     if args.cases == ["alloc"]:
         return _bench_alloc(args)
+    if args.cases == ["control"]:
+        return _bench_control(args)
     if args.cases[:1] == ["stress"]:
         return _bench_stress(args)
     if args.list:
@@ -91,6 +94,23 @@ def _bench_stress(args: argparse.Namespace) -> int:
             say(row.as_json(), flush=True)
     else:
         say(bench_stress.table_text(list(measured)))
+    return 0
+
+
+def _bench_control(args: argparse.Namespace) -> int:
+    from xoff import bench_control
+
+    if args.threads not in (None, [1]):
+        raise UsageError("bench control measures an allocator on one thread; leave --threads out")
+    if args.list:
+        say("control")
+        return 0
+    measured = bench_control.measure(args.repeat)
+    if args.json:
+        for found in measured:
+            say(json.dumps(found), flush=True)
+    else:
+        say(bench_control.table_text(list(measured)))
     return 0
 
 

@@ -1,0 +1,40 @@
+//! Key files.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use xoff_control::Key;
+
+/// Reads a key file: 64 hexadecimal digits. Only its owner may have access to it.
+///
+/// # Errors
+/// What is wrong with it, and what to do. The key is in no message.
+pub fn read_key(path: &Path) -> Result<Key, String> {
+    let name = path.display();
+    let failed = |error| format!("{name}: {error}");
+    // What is checked is what is read: the open file, not its name.
+    let mut file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(format!("{name}: is no file"));
+    }
+    let mode = metadata.mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(format!(
+            "{name}: group or others have access to this key (mode {mode:03o}); \
+             run `chmod 600 {name}`"
+        ));
+    }
+    let mut text = String::new();
+    let read = file.by_ref().take(200).read_to_string(&mut text).map_err(failed);
+    read.and_then(|_| {
+        Key::parse(&text).ok_or_else(|| {
+            format!(
+                "{name}: a key is 64 hexadecimal digits, not all 0; \
+                 make one with `openssl rand -hex 32`"
+            )
+        })
+    })
+}

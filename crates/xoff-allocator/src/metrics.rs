@@ -1,0 +1,103 @@
+//! Metrics in Prometheus' text format.
+
+use std::fmt::Write as _;
+
+use xoff_control::{RefusedCounts, SessionsStats};
+
+use crate::allocation::AllocationStats;
+
+xoff_core::counts! {
+    /// Counters of the daemon itself.
+    pub struct DaemonStats {
+        /// Datagrams received.
+        received,
+        /// Datagrams from another address than their endpoint's.
+        strangers,
+        /// Datagrams that could not be sent.
+        unsent,
+        /// Iterations that began late, because the last one took longer than the interval.
+        late,
+        /// Time in iterations (ns).
+        iteration_ns,
+        /// Processor time (ns).
+        cpu_ns,
+    }
+}
+
+/// What is shown of an allocator.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Snapshot {
+    /// Counters.
+    pub daemon: DaemonStats,
+    /// Counters of the allocation.
+    pub allocation: AllocationStats,
+    /// Counters of the protocol.
+    pub sessions: SessionsStats,
+    /// Refused datagrams.
+    pub refused: RefusedCounts,
+    /// Endpoints in the configuration.
+    pub endpoints: usize,
+    /// Open connections.
+    pub connections: usize,
+    /// Flowlets.
+    pub flowlets: usize,
+    /// True if it stands by for another allocator.
+    pub stands_by: bool,
+    /// Longest iteration since the last snapshot (ns).
+    pub longest_ns: u64,
+    /// The busiest links with the ratio of demand to capacity.
+    pub links: Vec<(String, f64)>,
+}
+
+impl Snapshot {
+    /// The text that Prometheus reads.
+    #[must_use]
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        let mut put = |name: &str, kind: &str, help: &str, value: f64| {
+            let name = format!("xoff_allocator_{name}");
+            let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+        };
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let (daemon, sessions) = (&self.daemon, &self.sessions);
+        put("endpoints", "gauge", "Endpoints in the configuration.", self.endpoints as f64);
+        put("connections", "gauge", "Open connections.", self.connections as f64);
+        put("flowlets", "gauge", "Flowlets.", self.flowlets as f64);
+        put("stands_by", "gauge", "1 while another allocator works.", f64::from(self.stands_by));
+        let longest = seconds(self.longest_ns);
+        put("longest_iteration_seconds", "gauge", "Longest of the last quarter second.", longest);
+        for (name, help, value) in [
+            ("iterations_total", "Iterations with flowlets.", self.allocation.iterations as f64),
+            ("late_iterations_total", "Iterations that began late.", daemon.late as f64),
+            ("iteration_seconds_total", "Time in iterations.", seconds(daemon.iteration_ns)),
+            ("cpu_seconds_total", "Processor time of the loop.", seconds(daemon.cpu_ns)),
+            ("starts_total", "Flowlets started.", sessions.starts as f64),
+            ("ends_total", "Flowlets ended.", sessions.ends as f64),
+            ("unroutable_total", "Flowlets without path.", self.allocation.unroutable as f64),
+            ("received_datagrams_total", "Datagrams received.", daemon.received as f64),
+            ("reports_total", "Reports accepted.", sessions.reports as f64),
+            ("sent_datagrams_total", "Datagrams with rates sent.", sessions.datagrams as f64),
+            ("unsent_datagrams_total", "Datagrams not sent.", daemon.unsent as f64),
+            ("rates_total", "Rates sent.", sessions.rates as f64),
+            ("resends_total", "Rates not acknowledged in time.", sessions.resends as f64),
+            ("connections_total", "Connections opened.", sessions.connections as f64),
+            ("silent_total", "Connections that ended by silence.", sessions.silent as f64),
+        ] {
+            put(name, "counter", help, value);
+        }
+        let name = "xoff_allocator_refused_datagrams_total";
+        let _ = write!(text, "# HELP {name} Datagrams refused.\n# TYPE {name} counter\n");
+        let refused = self.refused.iter().map(|(reason, count)| (reason.name(), count));
+        for (reason, count) in refused.chain([("address", self.daemon.strangers)]) {
+            let _ = writeln!(text, "{name}{{reason=\"{reason}\"}} {count}");
+        }
+        let name = "xoff_allocator_link_demand_ratio";
+        let _ = writeln!(text, "# HELP {name} Demand to capacity of busy links.");
+        let _ = writeln!(text, "# TYPE {name} gauge");
+        for (link, ratio) in &self.links {
+            let link = link.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+            let _ = writeln!(text, "{name}{{link=\"{link}\"}} {ratio:.4}");
+        }
+        text
+    }
+}

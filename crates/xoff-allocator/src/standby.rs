@@ -1,0 +1,61 @@
+//! A backup's watch over the first allocator.
+
+use std::io;
+use std::net::SocketAddr;
+
+use xoff_control::{Endpoint, EndpointConfig, EndpointId, Key, Nanos};
+
+use crate::config::BackupEntry;
+use crate::udp::Udp;
+
+/// The backup is an endpoint of the first allocator. While it has a connection it stands by: so it
+/// does not take over from an allocator that only some endpoints cannot reach.
+pub(crate) struct Standby {
+    endpoint: Endpoint,
+    udp: Udp,
+    primary: SocketAddr,
+    takeover: Nanos,
+    /// When the connection was last open.
+    seen: Nanos,
+}
+
+impl Standby {
+    pub(crate) fn new(backup: &BackupEntry, key: &Key, secret: [u8; 32]) -> io::Result<Self> {
+        let id = EndpointId(backup.id);
+        let keepalive = (backup.takeover.0 / 8).max(1_000_000);
+        let config = EndpointConfig { keepalive, ..EndpointConfig::new(id) };
+        Ok(Self {
+            endpoint: Endpoint::new(config, key, secret),
+            udp: Udp::bind(backup.address)?,
+            primary: backup.primary,
+            takeover: backup.takeover.0,
+            seen: 0,
+        })
+    }
+
+    /// Exchanges datagrams with the first allocator; true while it works.
+    pub(crate) fn watch(&mut self, now: Nanos) -> io::Result<bool> {
+        let Self { endpoint, udp, primary, .. } = self;
+        while udp.receive(|datagram, from| {
+            if from == *primary {
+                // Refused ones are counted by the endpoint.
+                let _ = endpoint.receive(datagram, now);
+            }
+        })? > 0
+        {}
+        let mut buffer = [0; xoff_control::wire::DATAGRAM];
+        while let Some((_, length)) = endpoint.transmit(now, &mut buffer) {
+            // While the primary is down, sending may fail.
+            let _ = udp.send(&buffer[..length], *primary);
+        }
+        if endpoint.allocator().is_some() {
+            self.seen = now;
+        }
+        Ok(now < self.seen + self.takeover)
+    }
+
+    /// When it must watch again.
+    pub(crate) fn deadline(&self) -> Nanos {
+        self.endpoint.deadline().min(self.seen + self.takeover)
+    }
+}

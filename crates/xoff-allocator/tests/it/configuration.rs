@@ -1,0 +1,138 @@
+//! Configuration files, keys, and paths.
+
+use xoff_alloc::LinkId;
+use xoff_allocator::keys::read_key;
+use xoff_allocator::{Config, Topology};
+use xoff_control::EndpointId;
+
+use crate::place::{Place, config, free, key_text, read};
+
+const ENDPOINT: &str = "[[endpoint]]\nid = 1\naddress = \"10.0.0.1:4301\"\nkey = \"1.key\"\n";
+
+fn error(text: &str) -> String {
+    Config::parse(text).unwrap_err()
+}
+
+fn with(settings: &str, network: &str) -> String {
+    format!("listen = \"10.0.0.9:4300\"\n{settings}\n[network]\n{network}\n{ENDPOINT}")
+}
+
+#[test]
+fn mistakes_are_named_with_what_to_write() {
+    let switch = "kind = \"big-switch\"\nrate = \"10Gbps\"";
+    for (settings, network, said) in [
+        ("iteration = 5", switch, "iteration"),
+        ("iteration = \"5\"", switch, "a duration with its unit"),
+        ("iterations = \"5ms\"", switch, "unknown field `iterations`"),
+        ("iteration = \"200ms\"", switch, "shorter than `lifetime`"),
+        ("resend = \"2s\"", switch, "shorter than `silence`"),
+        ("metrics = \"10.0.0.9:9430\"", switch, "must be of this machine"),
+        ("wait = \"never\"", switch, "`block` or `poll`"),
+        ("", "kind = \"ring\"", "`big-switch`, `clos`, `paths`"),
+        ("", "kind = \"big-switch\"\nrate = \"0Gbps\"", "above 0"),
+        ("", "kind = \"clos\"\nrate = \"10Gbps\"", "spines"),
+    ] {
+        let found = error(&with(settings, network));
+        assert!(found.contains(said), "{settings} {network}: {found}");
+    }
+    let none = "listen = \"10.0.0.9:4300\"\n[network]\nkind = \"big-switch\"\nrate = \"1Gbps\"\n";
+    assert!(error(none).contains("no endpoint"));
+    let v6 = none.to_owned() + &ENDPOINT.replace("10.0.0.1:4301", "[::1]:4301");
+    assert!(error(&v6).contains("both be IPv4, or both IPv6"));
+}
+
+#[test]
+fn the_files_of_the_documentation_are_valid() {
+    let page = include_str!("../../../../docs/deploy.md");
+    let mut found = 0;
+    for block in page.split("```toml\n").skip(1) {
+        let text = block.split("```").next().unwrap();
+        if text.contains("listen = ") && text.contains("[network]") {
+            let config = Config::parse(text).unwrap_or_else(|error| panic!("{text}{error}"));
+            Topology::new(&config.network, &config.endpoints).unwrap();
+            found += 1;
+        }
+    }
+    assert!(found >= 2, "{found} files");
+}
+
+#[test]
+fn a_key_is_refused_unless_only_its_owner_has_access() {
+    let place = Place::new();
+    let key = place.write("key", &key_text(1), 0o600);
+    assert!(read_key(&key).is_ok());
+    for mode in [0o640, 0o604, 0o620, 0o660, 0o610] {
+        let key = place.write("key", &key_text(1), mode);
+        let error = read_key(&key).unwrap_err();
+        assert!(error.contains("chmod 600") && !error.contains(&key_text(1)), "{error}");
+    }
+    let short = place.write("short", "0123", 0o600);
+    assert!(read_key(&short).unwrap_err().contains("64 hexadecimal digits"));
+    assert!(read_key(&place.0).unwrap_err().contains("is no file"));
+    assert!(read_key(&place.0.join("none")).unwrap_err().contains("No such file"));
+}
+
+#[test]
+fn keys_are_found_next_to_the_configuration() {
+    let place = Place::new();
+    let path = config(&place, free(), [free(), free()], "", "");
+    assert_eq!(read(&path).endpoints[1].key, place.0.join("1.key"));
+}
+
+fn links(topology: &Topology, from: u32, to: u32, path: u32) -> Option<Vec<String>> {
+    let names = |links: &[LinkId]| {
+        links.iter().map(|link| topology.links()[link.0 as usize].name.clone()).collect()
+    };
+    topology.with_path((EndpointId(from), EndpointId(to)), path, names)
+}
+
+fn topology(network: &str, racks: [u32; 3]) -> Topology {
+    let mut text = format!("listen = \"10.0.0.9:4300\"\n[network]\n{network}\n");
+    for (id, rack) in racks.into_iter().enumerate() {
+        let entry = ENDPOINT.replace("id = 1", &format!("id = {id}\nrack = {rack}"));
+        text += &entry;
+    }
+    let config = Config::parse(&text).unwrap();
+    Topology::new(&config.network, &config.endpoints).unwrap()
+}
+
+#[test]
+fn a_clos_network_has_two_or_four_links_on_a_path() {
+    let clos = "kind = \"clos\"\nrate = \"10Gbps\"\nspines = 4\nspine_rate = \"40Gbps\"";
+    let topology = topology(clos, [0, 0, 1]);
+    assert_eq!(links(&topology, 0, 1, 5).unwrap(), ["from 0", "to 1"]);
+    let across = ["from 2", "rack 1 to spine 3", "spine 3 to rack 0", "to 1"];
+    assert_eq!(links(&topology, 2, 1, 7).unwrap(), across);
+    assert_eq!(links(&topology, 2, 2, 0), None);
+    assert_eq!(links(&topology, 2, 3, 0), None);
+    assert_eq!(topology.links().len(), 6 + 2 * 2 * 4);
+    let capacity = |name| topology.links().iter().find(|link| link.name == name).unwrap().capacity;
+    // 1,448 bytes of payload in 1,538 on the wire.
+    assert!((capacity("to 0") - 9.4148).abs() < 1e-4);
+    assert!((capacity("spine 3 to rack 0") - 37.6593).abs() < 1e-4);
+}
+
+#[test]
+fn listed_paths_are_taken_in_turn() {
+    let listed = "kind = \"paths\"\nlinks = { a = \"1Gbps\", b = \"2Gbps\" }\n\
+                  paths = [{ from = 0, to = 1, links = [\"a\"] }, \
+                           { from = 0, to = 1, links = [\"b\", \"a\"] }]";
+    let topology = topology(listed, [0; 3]);
+    assert_eq!(links(&topology, 0, 1, 2).unwrap(), ["a"]);
+    assert_eq!(links(&topology, 0, 1, 3).unwrap(), ["b", "a"]);
+    assert_eq!(links(&topology, 1, 0, 0), None);
+    for (wrong, said) in [
+        ("{ from = 0, to = 9, links = [\"a\"] }", "no endpoint 9"),
+        ("{ from = 0, to = 1, links = [\"c\"] }", "no link \"c\""),
+        ("{ from = 0, to = 1, links = [] }", "no link"),
+        ("{ from = 1, to = 1, links = [\"a\", \"a\"] }", "a link twice"),
+    ] {
+        let network = format!("kind = \"paths\"\nlinks = {{ a = \"1Gbps\" }}\npaths = [{wrong}]");
+        let config = Config::parse(&with("", &network)).unwrap();
+        let endpoints: Vec<_> = [0, 1]
+            .map(|id| xoff_allocator::config::EndpointEntry { id, ..config.endpoints[0].clone() })
+            .into();
+        let error = Topology::new(&config.network, &endpoints).unwrap_err();
+        assert!(error.contains(said), "{error}");
+    }
+}

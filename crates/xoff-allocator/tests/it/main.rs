@@ -1,0 +1,7 @@
+//! The allocator's configuration, and its daemon on the loopback interface.
+#![cfg(target_os = "linux")]
+
+mod configuration;
+mod daemon;
+mod load;
+mod place;
