@@ -90,7 +90,7 @@ def test_phases_are_between_starts_and_ends():
     assert (plan[0].first_ns, plan[0].last_ns) == (0, 450 * MS)
     assert (plan[7].first_ns, plan[7].last_ns) == (350 * MS, 800 * MS)
     found = [
-        transfers.Transfer(each.host, 0, 0, 0, False, 0, {at: each.host for at in range(200)})
+        transfers.Transfer(each.host, 0, 0, 0, False, 0, dict.fromkeys(range(200), each.host))
         for each in plan
     ]
     phases = transfers.phases(SETUP, plan, found)

@@ -18,7 +18,7 @@ create_exception!(
 /// Raises AgentError.
 #[pyfunction]
 pub(crate) fn run_agent(py: Python<'_>, config: PathBuf) -> PyResult<()> {
-    py.detach(|| agent::run(&config)).map_err(AgentError::new_err)
+    py.detach(|| host::run(&config)).map_err(AgentError::new_err)
 }
 
 /// Undo what killed agents left on this host; return the names of their congestion controls.
@@ -26,17 +26,17 @@ pub(crate) fn run_agent(py: Python<'_>, config: PathBuf) -> PyResult<()> {
 /// Raises AgentError.
 #[pyfunction]
 pub(crate) fn clean_up_agents(py: Python<'_>) -> PyResult<Vec<String>> {
-    py.detach(agent::clean_up).map_err(AgentError::new_err)
+    py.detach(host::clean_up).map_err(AgentError::new_err)
 }
 
 /// Return the data planes that this build has.
 #[pyfunction]
 pub(crate) fn agent_planes() -> Vec<&'static str> {
-    agent::planes()
+    host::planes()
 }
 
 #[cfg(target_os = "linux")]
-mod agent {
+mod host {
     use std::path::Path;
 
     pub(super) fn run(config: &Path) -> Result<(), String> {
@@ -55,7 +55,7 @@ mod agent {
 }
 
 #[cfg(not(target_os = "linux"))]
-mod agent {
+mod host {
     use std::path::Path;
 
     pub(super) fn run(_: &Path) -> Result<(), String> {
