@@ -2,8 +2,12 @@
 # Both set up the project's own environment in .venv and build what is missing.
 
 PYTHON ?= python3
+comma := ,
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' | grep -v /target/) Cargo.toml Cargo.lock
 DATA := $(wildcard data/flow-sizes/*.csv)
+BPF_OBJECTS := $(wildcard crates/xoff-agent/bpf/*.o)
+# `xoff agent` has eBPF where the libraries that load it are installed, with their headers.
+HAS_BPF := $(shell pkg-config --exists libelf zlib 2> /dev/null && echo yes)
 
 .PHONY: test demo docs declared pages lint test-rust test-loom test-python test-torture test-instructions clean help
 
@@ -14,7 +18,11 @@ demo: .venv/built ## draw the figure that made BFC's case, in out/demo
 
 lint: .venv/built ## rustfmt, clippy, ruff and mypy
 	cargo fmt --all --check
+ifdef HAS_BPF
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
+else
+	cargo clippy --workspace --all-targets --features xoff-python/extension-module -- -D warnings
+endif
 	.venv/bin/ruff check python bench docs/site docs/notebooks
 	.venv/bin/ruff format --check python bench docs/site docs/notebooks
 	.venv/bin/mypy
@@ -33,7 +41,7 @@ pages: .venv/built ## texts that show recorded results, from papers/*/results.js
 	.venv/bin/python -c "import pathlib, xoff.overview as o; o.update(pathlib.Path('.'))"
 
 test-rust: ## tests of the engine
-	cargo test --workspace
+	cargo test --workspace $(if $(HAS_BPF),--features xoff-agent/bpf)
 
 # A build of its own, as loom replaces the primitives of std.
 test-loom: ## barrier and mailboxes under a model checker
@@ -64,8 +72,8 @@ test-instructions: ## instructions per packet-hop against their ceilings
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet uv
 
-.venv/built: .venv/bin/uv pyproject.toml $(RUST_SOURCES) $(DATA)
-	VIRTUAL_ENV=$(CURDIR)/.venv .venv/bin/uv pip install --quiet --reinstall-package xoff --editable '.[dev]'
+.venv/built: .venv/bin/uv pyproject.toml $(RUST_SOURCES) $(DATA) $(BPF_OBJECTS)
+	MATURIN_PEP517_ARGS="--features extension-module$(if $(HAS_BPF),$(comma)bpf)" VIRTUAL_ENV=$(CURDIR)/.venv .venv/bin/uv pip install --quiet --reinstall-package xoff --editable '.[dev]'
 	touch $@
 
 clean: ## delete what the targets above have made

@@ -1,5 +1,6 @@
 """The Rust engine, as Python sees it. `xoff.engine` is the only caller."""
 
+from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
@@ -96,6 +97,13 @@ def bench_control(
     polls: bool,
     seconds: float,
 ) -> str: ...
+
+class AgentError(RuntimeError):
+    """An agent that cannot run, or whose changes cannot be undone; `str()` says why."""
+
+def run_agent(config: Path) -> None: ...
+def clean_up_agents() -> list[str]: ...
+def agent_planes() -> list[str]: ...
 
 class AllocatorError(ValueError):
     """A call of an allocator that was refused; `str()` says why. Nothing has changed."""

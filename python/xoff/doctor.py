@@ -55,6 +55,7 @@ def examine() -> list[Item]:
         *(_package(name, "reinstall xoff", needed=True) for name in NEEDED),
         *(_package(name, advice, needed=False) for name, advice in OPTIONAL.items()),
         _papers(),
+        _agent(),
         Item("cores", str(cores())),
         _memory(),
         _disk("output", Path.cwd()),
@@ -92,6 +93,14 @@ def _papers() -> Item:
         return Item("papers", f"{len(experiments())} experiments")
     except UsageError as error:
         return Item("papers", "none", str(error), False)
+
+
+def _agent() -> Item:
+    planes = engine.agent_planes()
+    if not planes:
+        return Item("agent", "not on this system", "`xoff agent` needs Linux")
+    without = "`xoff agent` without eBPF: install libelf and zlib with headers, build xoff again"
+    return Item("agent", f"data planes {', '.join(planes)}", "" if "bpf" in planes else without)
 
 
 def _memory() -> Item:

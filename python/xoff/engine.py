@@ -308,6 +308,30 @@ def bench_alloc(
     return _native.bench_alloc(nodes, flows, blocks, threads, iterations)
 
 
+def run_agent(config: Path) -> None:
+    """Run Flowtune's endpoint of this host until SIGTERM, SIGINT or SIGHUP. Raises `RunError`."""
+    try:
+        _native.run_agent(config)
+    except _native.AgentError as error:
+        raise RunError(str(error)) from None
+
+
+def clean_up_agents() -> list[str]:
+    """Undo what killed agents left; return the names of their congestion controls.
+
+    Raises `RunError`.
+    """
+    try:
+        return _native.clean_up_agents()
+    except _native.AgentError as error:
+        raise RunError(str(error)) from None
+
+
+def agent_planes() -> list[str]:
+    """Return the data planes of `xoff agent` that this build has."""
+    return _native.agent_planes()
+
+
 def allocator(path: str, only_check: bool = False) -> None:
     """Run the allocator of a configuration file until Ctrl-C or SIGTERM, or check the file.
 

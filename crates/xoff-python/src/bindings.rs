@@ -163,6 +163,8 @@ fn bench_alloc(
 #[pymodule(name = "_native")]
 mod native {
     #[pymodule_export]
+    use crate::agent::{AgentError, agent_planes, clean_up_agents, run_agent};
+    #[pymodule_export]
     use crate::alloc::{Allocator, AllocatorError};
     #[pymodule_export]
     use crate::allocator::{allocator, bench_control};

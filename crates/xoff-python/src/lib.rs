@@ -4,6 +4,8 @@
 //! that the exporter is built and tested without a Python interpreter.
 
 #[cfg(feature = "extension-module")]
+pub mod agent;
+#[cfg(feature = "extension-module")]
 pub mod alloc;
 #[cfg(feature = "extension-module")]
 pub mod allocator;

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from xoff import engine
 from xoff.commands import (
+    agent,
     allocator,
     bench,
     check,
@@ -22,6 +23,7 @@ from xoff.commands import (
     diverge,
     doctor,
     experiment,
+    lab,
     plot,
     presets,
     report,
@@ -48,6 +50,8 @@ COMMANDS: dict[str, ModuleType] = {
     "torture": torture,
     "bench": bench,
     "allocator": allocator,
+    "agent": agent,
+    "lab": lab,
     "doctor": doctor,
     "completion": completion,
 }

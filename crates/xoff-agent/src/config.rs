@@ -1,0 +1,267 @@
+//! The agent's configuration file.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read;
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::User;
+use xoff_control::{EndpointId, Key};
+use xoff_core::knobs::{Knobs, Value};
+use xoff_core::units::Ps;
+use xoff_core::{choices, knobs};
+
+use crate::name::Name;
+
+const LEAST_LEASE_PS: u64 = 5_000_000_000;
+
+choices! {
+    /// Where flowlets are seen and paced.
+    pub enum Plane {
+        /// An eBPF congestion control, for every connection of the network namespace.
+        Bpf = "bpf",
+        /// Sockets of given processes, which are polled.
+        Sockets = "sockets",
+    }
+}
+
+knobs! {
+    /// Settings of an agent.
+    pub struct Settings in "agent" {
+        /// Number of this host at the allocator.
+        endpoint: u32 = 0,
+        /// File with the key that this host shares with the allocator: 64 hexadecimal digits.
+        key: String = String::new(),
+        /// Local address and port of the control messages, as the allocator's file has them.
+        listen: String = "0.0.0.0:4301".to_owned(),
+        /// Data plane: "bpf" or "sockets".
+        plane: Plane = Plane::Bpf,
+        /// Name of the congestion control in the kernel. Agents of a machine need different names.
+        congestion_control: String = "xoff_ft".to_owned(),
+        /// A flowlet ends after its socket buffer was empty for this time.
+        idle: Ps = Ps(1_000_000_000),
+        /// Rates end this time after the agent.
+        lease: Ps = Ps(50_000_000_000),
+        /// User that the agent's network process becomes.
+        user: String = "daemon".to_owned(),
+        /// Interval of the log's lines with counters; "0s" writes none.
+        report: Ps = Ps(10_000_000_000_000),
+        /// Whether the log has a line for each start, end and enforced rate.
+        trace: bool = false,
+    }
+}
+
+/// A configuration that has been checked.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Settings with defaults.
+    pub settings: Settings,
+    /// The name of the congestion control.
+    pub name: Name,
+    /// The key of this host.
+    pub key: Key,
+    /// Local address of the control messages.
+    pub listen: SocketAddr,
+    /// The allocators, in the order in which they take over.
+    pub allocators: Vec<SocketAddr>,
+    /// Numbers of the other hosts. Flowlets to other addresses are left alone.
+    pub endpoints: HashMap<IpAddr, EndpointId>,
+    /// The user and its main group.
+    pub user: (u32, u32),
+    /// Processes whose sockets are paced, for `plane = "sockets"`.
+    pub processes: Vec<i32>,
+}
+
+impl Config {
+    /// Reads a file, and the key file that it names, which only its owner may read.
+    ///
+    /// # Errors
+    /// What is wrong, in which file, and what to write instead.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(path).map_err(|error| in_file(path, error))?;
+        Self::parse(&text, path.parent().unwrap_or(Path::new(".")))
+            .map_err(|error| in_file(path, error))
+    }
+
+    fn parse(text: &str, folder: &Path) -> Result<Self, String> {
+        let mut table: toml::Table =
+            toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        let allocators = table.remove("allocators");
+        let allocators = allocators.ok_or("`allocators` is missing: write [\"ADDRESS:PORT\"]")?;
+        let endpoints = table.remove("endpoints");
+        let endpoints =
+            endpoints.ok_or("section `[endpoints]` is missing: \"ADDRESS\" = NUMBER")?;
+        let processes = table.remove("processes");
+        let has_endpoint = table.contains_key("endpoint");
+        let mut settings = Settings::default();
+        for (name, value) in table {
+            set(&mut settings, &name, value)?;
+        }
+        if !has_endpoint {
+            return Err("`endpoint` is missing: the number of this host at the allocator".into());
+        }
+        if processes.is_some() != (settings.plane == Plane::Sockets) {
+            return Err("`processes` goes with `plane = \"sockets\"`: process ids to pace".into());
+        }
+        if settings.lease.0 < LEAST_LEASE_PS {
+            return Err("`lease` must be at least 5ms: rates would end between two renewals".into());
+        }
+        Ok(Self {
+            name: settings.congestion_control.parse().map_err(in_key("congestion_control"))?,
+            key: read_key(&folder.join(&settings.key))?,
+            listen: settings.listen.parse().map_err(in_key("listen"))?,
+            allocators: list(allocators, "allocators", |value| value.as_str()?.parse().ok())?,
+            processes: processes.map_or(Ok(Vec::new()), |value| {
+                list(value, "processes", |value| i32::try_from(value.as_integer()?).ok())
+            })?,
+            endpoints: read_endpoints(endpoints)?,
+            user: find_user(&settings.user)?,
+            settings,
+        })
+    }
+}
+
+fn in_file(path: &Path, error: impl std::fmt::Display) -> String {
+    format!("{}: {error}", path.display())
+}
+
+fn in_key<E: std::fmt::Display>(key: &str) -> impl Fn(E) -> String {
+    move |error| format!("`{key}`: {error}")
+}
+
+fn set(settings: &mut Settings, name: &str, value: toml::Value) -> Result<(), String> {
+    let value = match value {
+        toml::Value::String(text) => Value::Text(text),
+        toml::Value::Integer(number) => Value::Int(number),
+        toml::Value::Float(number) => Value::Float(number),
+        toml::Value::Boolean(flag) => Value::Bool(flag),
+        other => return Err(format!("`{name}`: {} is no value here", other.type_str())),
+    };
+    settings.set(name, &value).map_err(|expected| {
+        expected.map_or_else(
+            || {
+                let fields = Settings::fields().into_iter().map(|field| field.name);
+                let known: Vec<_> = fields.chain(["allocators", "endpoints"]).collect();
+                format!("`{name}` is no setting; there are {}", known.join(", "))
+            },
+            in_key(name),
+        )
+    })
+}
+
+fn list<T>(
+    value: toml::Value,
+    key: &str,
+    read: impl Fn(&toml::Value) -> Option<T>,
+) -> Result<Vec<T>, String> {
+    let wrong = |value: &toml::Value| {
+        let said =
+            value.as_str().map_or_else(|| value.type_str().into(), |text| format!("{text:?}"));
+        format!("`{key}`: {said} cannot be read")
+    };
+    let toml::Value::Array(values) = value else { return Err(wrong(&value)) };
+    let read = values.iter().map(|value| read(value).ok_or_else(|| wrong(value)));
+    let list: Vec<T> = read.collect::<Result<_, _>>()?;
+    if list.is_empty() { Err(format!("`{key}` is empty")) } else { Ok(list) }
+}
+
+fn read_endpoints(value: toml::Value) -> Result<HashMap<IpAddr, EndpointId>, String> {
+    let wrong = |what: &str| format!("`endpoints`: {what}; write \"10.0.0.2\" = 2");
+    let toml::Value::Table(table) = value else { return Err(wrong("it is no section")) };
+    let read = table.iter().map(|(address, number)| {
+        let parsed = address.parse().map_err(|_| wrong(&format!("`{address}` is no address")))?;
+        let number = number.as_integer().and_then(|number| u32::try_from(number).ok());
+        let number = number.ok_or_else(|| wrong(&format!("`{address}` has no number")))?;
+        Ok((parsed, EndpointId(number)))
+    });
+    read.collect()
+}
+
+fn find_user(name: &str) -> Result<(u32, u32), String> {
+    let found = User::from_name(name).map_err(in_key("user"))?;
+    let user = found.ok_or_else(|| format!("`user`: there is no user `{name}`"))?;
+    if user.uid.is_root() {
+        return Err("`user`: name a user without privileges".into());
+    }
+    Ok((user.uid.as_raw(), user.gid.as_raw()))
+}
+
+/// Reads a key that only its owner, who runs the agent, may read.
+fn read_key(path: &PathBuf) -> Result<Key, String> {
+    let named = |error: String| format!("`key`: {}: {error}", path.display());
+    let mut file = fs::File::open(path).map_err(|error| named(error.to_string()))?;
+    let about = file.metadata().map_err(|error| named(error.to_string()))?;
+    if !about.is_file() {
+        return Err(named("it is no file".into()));
+    }
+    let own = rustix::process::geteuid().as_raw();
+    if about.mode() & 0o077 != 0 || about.uid() != own {
+        return Err(named(format!(
+            "others can read it or own it: chown {own} FILE, chmod 600 FILE, and use a new key"
+        )));
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(|error| named(error.to_string()))?;
+    Key::parse(&text).ok_or_else(|| {
+        named("a key is 64 hexadecimal digits, such as those of `openssl rand -hex 32`".into())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    const TEXT: &str = "endpoint = 3\nkey = \"k\"\nallocators = [\"10.0.0.9:4000\"]\n\
+                        idle = \"2ms\"\n[endpoints]\n\"10.0.0.2\" = 2\n";
+
+    fn folder(name: &str, mode: u32) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("xoff-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("k"), "0123456789abcdef".repeat(4)).unwrap();
+        fs::set_permissions(folder.join("k"), fs::Permissions::from_mode(mode)).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_file_has_settings_addresses_and_numbers() {
+        let folder = folder("settings", 0o600);
+        let config = Config::parse(TEXT, &folder).unwrap();
+        assert_eq!((config.settings.endpoint, config.settings.idle), (3, Ps(2_000_000_000)));
+        assert_eq!(config.allocators, ["10.0.0.9:4000".parse().unwrap()]);
+        assert_eq!(config.endpoints[&"10.0.0.2".parse::<IpAddr>().unwrap()], EndpointId(2));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let folder = folder("wrong", 0o600);
+        for (from, to, said) in [
+            ("idle", "idel", "`idel` is no setting"),
+            ("\"2ms\"", "2", "`idle`: expected a duration with its unit"),
+            ("endpoint = 3", "", "`endpoint` is missing"),
+            ("10.0.0.9:4000", "10.0.0.9", "`allocators`: \"10.0.0.9\" cannot be read"),
+            ("\"10.0.0.2\"", "\"host2\"", "`host2` is no address"),
+            ("idle", "processes = [1]\nidle", "`processes` goes with"),
+            ("key = \"k\"", "key = \"none\"", "No such file"),
+            ("idle", "user = \"root\"\nidle", "without privileges"),
+            ("idle", "congestion_control = \"cubic\"\nidle", "must begin with `xoff_ft`"),
+        ] {
+            let text = TEXT.replacen(from, to, 1);
+            let error = Config::parse(&text, &folder).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_is_refused() {
+        let folder = folder("modes", 0o640);
+        let error = Config::parse(TEXT, &folder).unwrap_err();
+        assert!(error.contains("chmod 600"), "{error}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

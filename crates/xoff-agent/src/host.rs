@@ -1,0 +1,141 @@
+//! What the agent changes on a host.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::net::sockopt;
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use crate::name::Name;
+
+/// The setting that names the congestion control of new sockets.
+pub const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+/// The setting that lets bursts grow on short paths: by default a socket with a round trip below
+/// 0.5 ms sends 64 KB at once, at any rate. 0 leaves bursts to the pacing rate.
+pub const TSO_RTT_LOG: &str = "/proc/sys/net/ipv4/tcp_tso_rtt_log";
+
+/// Reads a setting of the thread's network namespace.
+///
+/// # Errors
+/// The kernel has no such setting.
+pub fn read_setting(path: &str) -> io::Result<String> {
+    let value = fs::read_to_string(path).map_err(|error| named(path, &error))?;
+    Ok(value.trim_end().to_owned())
+}
+
+/// Writes a setting of the thread's network namespace.
+///
+/// # Errors
+/// The kernel refuses the value, or the process may not write it.
+pub fn write_setting(path: &str, value: &str) -> io::Result<()> {
+    fs::write(path, value).map_err(|error| named(path, &error))
+}
+
+fn named(path: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{path}: {error}"))
+}
+
+/// Network namespaces of processes and those with a name, by their inode.
+fn namespaces() -> BTreeMap<u64, PathBuf> {
+    let of_processes = processes().map(|pid| PathBuf::from(format!("/proc/{pid}/ns/net")));
+    let folder = fs::read_dir("/run/netns").into_iter().flatten().flatten();
+    let with_names = folder.map(|entry| entry.path());
+    // A process or a name may be gone by now: it is left out.
+    let all = of_processes.chain(with_names);
+    all.filter_map(|path| Some((fs::metadata(&path).ok()?.ino(), path))).collect()
+}
+
+fn processes() -> impl Iterator<Item = i32> {
+    let folder = fs::read_dir("/proc").into_iter().flatten().flatten();
+    folder.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The inode of the network namespace of this process.
+///
+/// # Errors
+/// There is no `/proc`.
+pub fn own_namespace() -> io::Result<u64> {
+    Ok(fs::metadata("/proc/self/ns/net").map_err(|error| named("/proc/self/ns/net", &error))?.ino())
+}
+
+/// Calls a function in every network namespace, in a thread of its own, with the inode.
+///
+/// # Errors
+/// Those of the function, with the namespace; the other namespaces are visited all the same.
+pub(crate) fn in_each_namespace(
+    mut call: impl FnMut(u64) -> io::Result<()> + Send,
+) -> io::Result<()> {
+    let visit = || {
+        let mut result = Ok(());
+        for (inode, path) in namespaces() {
+            let entered = fs::File::open(&path).and_then(|file| {
+                let kind = Some(LinkNameSpaceType::Network);
+                Ok(move_into_link_name_space(file.as_fd(), kind)?)
+            });
+            // A namespace that is gone has nothing to undo.
+            if entered.is_ok() {
+                let called = call(inode).map_err(|error| named(&path.to_string_lossy(), &error));
+                result = result.and(called);
+            }
+        }
+        result
+    };
+    // The thread stays in the last namespace, and ends.
+    std::thread::scope(|scope| scope.spawn(visit).join().expect("no panic"))
+}
+
+/// Takes a congestion control out of use, in all network namespaces: it is no longer the default of
+/// any, and sockets that have it get `successor`.
+///
+/// # Errors
+/// A setting or a socket could not be changed; the others are.
+pub fn retire(name: &Name, successor: &str) -> io::Result<()> {
+    let settings = in_each_namespace(|_| {
+        if read_setting(CONGESTION_CONTROL)? == name.as_str() {
+            write_setting(CONGESTION_CONTROL, successor)?;
+        }
+        Ok(())
+    });
+    #[cfg(feature = "bpf")]
+    let connections = crate::retire::Retire::load(name, successor)
+        .and_then(|retire| in_each_namespace(|_| retire.run()));
+    #[cfg(not(feature = "bpf"))]
+    let connections = Ok(());
+    retire_sockets_of_processes(name, successor);
+    settings.and(connections)
+}
+
+/// Gives sockets of processes another congestion control. This finds sockets that are not connected
+/// yet. It does not find connections that no process has accepted.
+fn retire_sockets_of_processes(name: &Name, successor: &str) {
+    for socket in processes().flat_map(sockets_of) {
+        if sockopt::tcp_congestion(&socket).is_ok_and(|found| found == name.as_str()) {
+            // The connection may be closed by now.
+            let _ = sockopt::set_tcp_congestion(&socket, successor);
+        }
+    }
+}
+
+/// Copies of a process's sockets; none if the process is gone or may not be looked into.
+pub(crate) fn sockets_of(pid: i32) -> Vec<OwnedFd> {
+    let Some(process) = Pid::from_raw(pid) else { return Vec::new() };
+    let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else { return Vec::new() };
+    let copy = |number| pidfd_getfd(&handle, number, PidfdGetfdFlags::empty()).ok();
+    socket_numbers(pid).into_iter().filter_map(copy).collect()
+}
+
+/// The descriptors of a process that are sockets.
+pub(crate) fn socket_numbers(pid: i32) -> Vec<i32> {
+    let folder = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let sockets = folder.filter(|entry| fs::read_link(entry.path()).is_ok_and(|to| is_socket(&to)));
+    sockets.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+fn is_socket(target: &Path) -> bool {
+    target.to_str().is_some_and(|text| text.starts_with("socket:["))
+}

@@ -1,0 +1,246 @@
+//! A data plane without eBPF: sockets of given processes are polled for their backlog and paced by
+//! `SO_MAX_PACING_RATE`.
+//!
+//! Flowlets shorter than the [`INTERVAL`] may not be seen, and a start is seen late by up to that
+//! time. New sockets are found each [`SCAN`] intervals. Rates have no lease: if the agent and its
+//! keeper are killed, sockets keep their last rate until they are closed. A limit that the
+//! application set itself is lost.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::fs::fstat;
+use rustix::net::{AddressFamily, SocketType, getpeername, getsockname, sockopt};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+
+use super::{Connection, DataPlane, Event};
+use crate::{clock::now_ns, host, sys};
+
+/// How often backlogs are looked at.
+pub const INTERVAL: Duration = Duration::from_millis(1);
+/// How often new sockets are looked for, in intervals.
+pub const SCAN: u64 = 20;
+const UNLIMITED: u64 = u64::MAX;
+
+/// A connection of a process.
+#[derive(Debug)]
+struct Socket {
+    connection: Connection,
+    inode: u64,
+    flowlet: Option<u64>,
+}
+
+/// Sockets of processes.
+#[derive(Debug)]
+pub struct SocketsPlane {
+    processes: Vec<(i32, OwnedFd)>,
+    /// By process, as an index, and descriptor.
+    sockets: BTreeMap<(usize, i32), Socket>,
+    of_flowlet: BTreeMap<u64, (usize, i32)>,
+    last_flowlet: u64,
+    rounds: u64,
+}
+
+impl SocketsPlane {
+    /// Watches processes.
+    ///
+    /// # Errors
+    /// There is no such process.
+    pub fn open(processes: &[i32]) -> io::Result<Self> {
+        let open = |&pid: &i32| {
+            let handle = Pid::from_raw(pid).ok_or(rustix::io::Errno::SRCH);
+            let handle = handle.and_then(|process| pidfd_open(process, PidfdFlags::empty()));
+            let handle =
+                handle.map_err(|error| io::Error::other(format!("process {pid}: {error}")));
+            Ok((pid, handle?))
+        };
+        Ok(Self {
+            processes: processes.iter().map(open).collect::<io::Result<_>>()?,
+            sockets: BTreeMap::new(),
+            of_flowlet: BTreeMap::new(),
+            last_flowlet: 0,
+            rounds: 0,
+        })
+    }
+
+    /// Ends the limits of all sockets of processes.
+    pub fn release(processes: &[i32]) {
+        for socket in processes.iter().flat_map(|&pid| host::sockets_of(pid)) {
+            // What is no TCP socket had no limit.
+            let _ = sys::set_max_pacing_rate(socket.as_fd(), UNLIMITED);
+        }
+    }
+
+    /// A copy of a socket. It is closed at once after use: a connection is open until its last copy
+    /// is closed.
+    fn copy(&self, (process, number): (usize, i32)) -> Option<OwnedFd> {
+        let (_, handle) = &self.processes[process];
+        pidfd_getfd(handle, number, PidfdGetfdFlags::empty()).ok()
+    }
+
+    fn scan(&mut self) {
+        for process in 0..self.processes.len() {
+            for number in host::socket_numbers(self.processes[process].0) {
+                let place = (process, number);
+                if self.sockets.contains_key(&place) {
+                    continue;
+                }
+                let Some(copy) = self.copy(place) else { continue };
+                if let (Some(connection), Ok(about)) = (connection_of(&copy), fstat(&copy)) {
+                    let socket = Socket { connection, inode: about.st_ino, flowlet: None };
+                    self.sockets.insert(place, socket);
+                }
+            }
+        }
+    }
+
+    /// Bytes that wait in a socket; `None` if the descriptor is another socket now.
+    fn backlog(&self, place: (usize, i32), inode: u64) -> Option<(u64, OwnedFd)> {
+        let copy = self.copy(place)?;
+        let is_same = fstat(&copy).is_ok_and(|about| about.st_ino == inode);
+        let bytes = sys::unacknowledged_bytes(copy.as_fd()).ok().filter(|_| is_same)?;
+        Some((bytes, copy))
+    }
+}
+
+/// The connection of a TCP socket; `None` if it is another socket or not connected.
+fn connection_of(socket: &OwnedFd) -> Option<Connection> {
+    let family = sockopt::socket_domain(socket).ok()?;
+    let is_tcp = matches!(family, AddressFamily::INET | AddressFamily::INET6)
+        && sockopt::socket_type(socket).ok()? == SocketType::STREAM;
+    let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
+    let local = getsockname(socket).ok().filter(|_| is_tcp)?;
+    let remote = getpeername(socket).ok()??;
+    Some(Connection {
+        local: plain(local.try_into().ok()?),
+        remote: plain(remote.try_into().ok()?),
+    })
+}
+
+impl DataPlane for SocketsPlane {
+    fn readable(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn interval(&self) -> Duration {
+        INTERVAL
+    }
+
+    fn events(&mut self, into: &mut Vec<Event>) -> io::Result<()> {
+        if self.rounds.is_multiple_of(SCAN) {
+            self.scan();
+        }
+        self.rounds += 1;
+        let time_ns = now_ns();
+        let places: Vec<_> = self.sockets.iter().map(|(&at, socket)| (at, socket.inode)).collect();
+        for (place, inode) in places {
+            let backlog = self.backlog(place, inode);
+            let is_gone = backlog.is_none();
+            let Some(socket) = self.sockets.get_mut(&place) else { continue };
+            let has_data = backlog.as_ref().is_some_and(|(bytes, _)| *bytes > 0);
+            match socket.flowlet {
+                None if has_data => {
+                    self.last_flowlet += 1;
+                    let flowlet = self.last_flowlet;
+                    socket.flowlet = Some(flowlet);
+                    self.of_flowlet.insert(flowlet, place);
+                    let connection = socket.connection;
+                    into.push(Event::Start { flowlet, connection, time_ns });
+                }
+                Some(flowlet) if !has_data => {
+                    socket.flowlet = None;
+                    self.of_flowlet.remove(&flowlet);
+                    if let Some((_, copy)) = backlog {
+                        // The next flowlet begins under its own congestion control.
+                        let _ = sys::set_max_pacing_rate(copy.as_fd(), UNLIMITED);
+                    }
+                    into.push(Event::End { flowlet, time_ns, is_closed: is_gone });
+                }
+                _ => {}
+            }
+            if is_gone {
+                self.sockets.remove(&place);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_rate(&mut self, flowlet: u64, rate: Option<u64>) -> io::Result<()> {
+        let Some(&place) = self.of_flowlet.get(&flowlet) else { return Ok(()) };
+        let Some(inode) = self.sockets.get(&place).map(|socket| socket.inode) else {
+            return Ok(());
+        };
+        match self.backlog(place, inode) {
+            Some((_, copy)) => sys::set_max_pacing_rate(copy.as_fd(), rate.unwrap_or(UNLIMITED)),
+            None => Ok(()),
+        }
+    }
+
+    fn extend_lease(&mut self, _until_ns: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn lost_ends(&self) -> u64 {
+        0
+    }
+
+    fn is_live(&self, flowlet: u64) -> bool {
+        self.of_flowlet.contains_key(&flowlet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    /// Fills the buffers between two sockets of this process, which may look into itself.
+    #[test]
+    fn a_backlog_is_a_flowlet_until_it_is_acknowledged() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut receiver, _) = listener.accept().unwrap();
+        let mut plane = SocketsPlane::open(&[std::process::id().cast_signed()]).unwrap();
+        let connection = Connection {
+            local: sender.local_addr().unwrap(),
+            remote: receiver.local_addr().unwrap(),
+        };
+        let mut events = Vec::new();
+        let mut own = |plane: &mut SocketsPlane| {
+            plane.events(&mut events).unwrap();
+            let starts = events.drain(..).filter_map(|event| match event {
+                Event::Start { flowlet, connection: found, .. } if found == connection => {
+                    Some((flowlet, true))
+                }
+                Event::End { flowlet, .. } => Some((flowlet, false)),
+                Event::Start { .. } => None,
+            });
+            starts.collect::<Vec<_>>()
+        };
+        assert!(own(&mut plane).iter().all(|&(_, is_start)| !is_start));
+        sender.set_nonblocking(true).unwrap();
+        let mut written = 0;
+        while let Ok(bytes) = sender.write(&[7; 65536]) {
+            written += bytes;
+        }
+        let started = own(&mut plane);
+        let (flowlet, _) = *started.iter().find(|(_, is_start)| *is_start).expect("a start");
+        assert!(plane.is_live(flowlet));
+        plane.set_rate(flowlet, Some(1_000_000_000)).unwrap();
+        receiver.read_exact(&mut vec![0; written]).unwrap();
+        let mut has_ended = false;
+        for _ in 0..1000 {
+            has_ended |= own(&mut plane).contains(&(flowlet, false));
+            if has_ended {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(has_ended && !plane.is_live(flowlet));
+    }
+}

@@ -1,0 +1,58 @@
+//! System calls that have no safe wrapper: the only unsafe code of the agent.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// The two processes after [`fork`].
+pub(crate) enum Forked {
+    /// The caller; the number is the new process.
+    Parent(i32),
+    /// The new process.
+    Child,
+}
+
+/// Duplicates the process.
+pub(crate) fn fork() -> io::Result<Forked> {
+    // SAFETY: the child runs the agent's loop, which takes no lock that another thread of the
+    // parent could hold: the agent has no other threads, and the C library's allocator is made for
+    // forks. It ends with `exit_now`, so it never returns into the caller's runtime.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Forked::Child),
+        child => Ok(Forked::Parent(child)),
+    }
+}
+
+/// Ends the process without what the parent's runtime would do at its exit.
+pub(crate) fn exit_now(code: i32) -> ! {
+    // SAFETY: `_exit` has no preconditions.
+    unsafe { libc::_exit(code) }
+}
+
+/// Limits the rate at which the kernel sends a socket's payload, in bytes per second; `u64::MAX`
+/// is no limit.
+pub(crate) fn set_max_pacing_rate(socket: BorrowedFd<'_>, rate: u64) -> io::Result<()> {
+    let size = size_of::<u64>() as libc::socklen_t;
+    let fd = socket.as_raw_fd();
+    // SAFETY: the pointer is to a value of the given size, which lives during the call.
+    let result = unsafe {
+        libc::setsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            (&raw const rate).cast(),
+            size,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Bytes in a TCP socket's send buffer that are not acknowledged (`SIOCOUTQ`, the same number as
+/// `TIOCOUTQ`).
+pub(crate) fn unacknowledged_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the call writes one `int` to the pointer, which is valid for it.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    if result == 0 { Ok(bytes.max(0) as u64) } else { Err(io::Error::last_os_error()) }
+}

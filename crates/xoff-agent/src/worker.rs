@@ -1,0 +1,307 @@
+//! The process that talks to the allocator. It has no privileges, and holds nothing but sockets and
+//! the data plane.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hdrhistogram::Histogram;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::json;
+use xoff_control::{Endpoint, EndpointConfig, EndpointId, Rate};
+
+use crate::clock::now_ns;
+use crate::config::Config;
+use crate::flowlets::{Change, Flowlets};
+use crate::log;
+use crate::plane::{DataPlane, Event};
+
+/// The least rate that is enforced (bytes per second). At it a packet leaves each 90 ms, so that no
+/// connection stands still for TCP's least retransmission timeout of 200 ms. Also flowlets whose
+/// path the allocator holds to be down have it.
+const LEAST_RATE: u64 = 16_000;
+/// The lease is renewed this many times while it runs.
+const RENEWALS: u64 = 5;
+const DATAGRAM: usize = 65536;
+/// Longer reactions count as this long.
+const LONGEST_NS: u64 = 60_000_000_000;
+
+/// Counters, for the log.
+#[derive(Debug)]
+struct Counts {
+    started: u64,
+    ended: u64,
+    unknown_receivers: u64,
+    rates: u64,
+    fall_backs: u64,
+    sent_datagrams: u64,
+    sent_bytes: u64,
+    received_datagrams: u64,
+    received_bytes: u64,
+    /// Time from a flowlet's start to its first enforced rate, in ns.
+    reaction: Histogram<u64>,
+}
+
+/// An agent's loop, its flowlets and its connection to the allocator.
+pub(crate) struct Worker<'a, P> {
+    config: &'a Config,
+    plane: P,
+    socket: UdpSocket,
+    endpoint: Endpoint,
+    flowlets: Flowlets,
+    counts: Counts,
+    lost_ends: u64,
+    allocator: Option<usize>,
+    lease_due_ns: u64,
+    report_due_ns: u64,
+    events: Vec<Event>,
+}
+
+impl<'a, P: DataPlane> Worker<'a, P> {
+    pub(crate) fn new(
+        config: &'a Config,
+        plane: P,
+        socket: UdpSocket,
+        secret: [u8; 32],
+    ) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        let own = EndpointConfig {
+            allocators: config.allocators.len(),
+            ..EndpointConfig::new(EndpointId(config.settings.endpoint))
+        };
+        let reaction = Histogram::new_with_bounds(1, LONGEST_NS, 3).map_err(io::Error::other)?;
+        let now = now_ns();
+        let mut worker = Self {
+            config,
+            plane,
+            socket,
+            endpoint: Endpoint::new(own, &config.key, secret),
+            flowlets: Flowlets::new(config.settings.idle.0 / 1000),
+            counts: Counts {
+                started: 0,
+                ended: 0,
+                unknown_receivers: 0,
+                rates: 0,
+                fall_backs: 0,
+                sent_datagrams: 0,
+                sent_bytes: 0,
+                received_datagrams: 0,
+                received_bytes: 0,
+                reaction,
+            },
+            lost_ends: 0,
+            allocator: None,
+            lease_due_ns: now,
+            report_due_ns: now,
+            events: Vec::new(),
+        };
+        worker.renew_lease(now)?;
+        worker.report_due_ns = worker.next_report(now);
+        Ok(worker)
+    }
+
+    /// Works until `stop` is set; then rates end at once. `wake` becomes readable when it is.
+    pub(crate) fn run(&mut self, stop: &AtomicBool, wake: BorrowedFd<'_>) -> io::Result<()> {
+        let mut buffer = vec![0; DATAGRAM];
+        while !stop.load(Ordering::Relaxed) {
+            let now = now_ns();
+            self.take_events(now)?;
+            self.receive(&mut buffer)?;
+            self.enforce()?;
+            self.renew_lease(now)?;
+            self.transmit(&mut buffer);
+            self.log_changes(now);
+            self.wait(wake)?;
+        }
+        self.plane.extend_lease(0)
+    }
+
+    fn take_events(&mut self, now: u64) -> io::Result<()> {
+        let mut events = std::mem::take(&mut self.events);
+        self.plane.events(&mut events)?;
+        for event in events.drain(..) {
+            if let Some(change) = self.flowlets.on_event(&event) {
+                self.apply(change, now)?;
+            }
+        }
+        self.events = events;
+        self.find_lost_ends(now)?;
+        while let Some(change) = self.flowlets.next_end(now) {
+            self.apply(change, now)?;
+        }
+        Ok(())
+    }
+
+    /// Ends that found the buffer of events full.
+    fn find_lost_ends(&mut self, now: u64) -> io::Result<()> {
+        let lost = self.plane.lost_ends();
+        if lost != self.lost_ends {
+            self.lost_ends = lost;
+            for flowlet in self.flowlets.parts() {
+                if !self.plane.is_live(flowlet) {
+                    self.flowlets.on_event(&Event::End { flowlet, time_ns: now, is_closed: false });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, change: Change, now: u64) -> io::Result<()> {
+        match change {
+            Change::Started { number, connection } => {
+                match self.config.endpoints.get(&connection.remote.ip()) {
+                    Some(&to) => {
+                        self.counts.started += 1;
+                        self.trace("started", number, None);
+                        self.endpoint.start(number, to, 0, now);
+                    }
+                    None => self.counts.unknown_receivers += 1,
+                }
+            }
+            Change::Ended { number } => {
+                self.counts.ended += 1;
+                self.trace("ended", number, None);
+                self.endpoint.end(number, now);
+            }
+            Change::Resumed { part, rate } => self.plane.set_rate(part, rate)?,
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        loop {
+            let (length, from) = match self.socket.recv_from(buffer) {
+                Ok(received) => received,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                // The kernel tells of an earlier datagram that found no allocator.
+                Err(_) => continue,
+            };
+            if self.config.allocators.contains(&from) {
+                self.counts.received_datagrams += 1;
+                self.counts.received_bytes += length as u64;
+                // What is refused is counted by the endpoint, and changes nothing.
+                let _ = self.endpoint.receive(&buffer[..length], now_ns());
+            }
+        }
+    }
+
+    /// Brings new rates into force.
+    fn enforce(&mut self) -> io::Result<()> {
+        while let Some(change) = self.endpoint.next_rate() {
+            let rate = match change.rate {
+                Rate::Paced(rate) => Some(rate.max(LEAST_RATE)),
+                Rate::FallBack => None,
+            };
+            // A flowlet between two parts has the rate when the next one starts.
+            self.trace("rate", change.flowlet, rate);
+            self.counts.rates += u64::from(rate.is_some());
+            self.counts.fall_backs += u64::from(rate.is_none());
+            if let Some((part, started_ns)) = self.flowlets.on_rate(change.flowlet, rate) {
+                self.plane.set_rate(part, rate)?;
+                if let Some(started_ns) = started_ns.filter(|_| rate.is_some()) {
+                    self.counts.reaction.saturating_record(now_ns().saturating_sub(started_ns));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn trace(&self, event: &str, flowlet: u64, rate: Option<u64>) {
+        if self.config.settings.trace {
+            let ns = json!(now_ns());
+            log::line(event, [("ns", ns), ("flowlet", json!(flowlet)), ("rate", json!(rate))]);
+        }
+    }
+
+    fn renew_lease(&mut self, now: u64) -> io::Result<()> {
+        if self.lease_due_ns <= now {
+            let lease_ns = self.config.settings.lease.0 / 1000;
+            self.plane.extend_lease(now + lease_ns)?;
+            self.lease_due_ns = now + lease_ns / RENEWALS;
+        }
+        Ok(())
+    }
+
+    fn transmit(&mut self, buffer: &mut [u8]) {
+        while let Some((allocator, length)) = self.endpoint.transmit(now_ns(), buffer) {
+            let to: SocketAddr = self.config.allocators[allocator];
+            // What the kernel does not send is lost like what the network loses.
+            if self.socket.send_to(&buffer[..length], to).is_ok() {
+                self.counts.sent_datagrams += 1;
+                self.counts.sent_bytes += length as u64;
+            }
+        }
+    }
+
+    fn wait(&self, wake: BorrowedFd<'_>) -> io::Result<()> {
+        let now = now_ns();
+        let interval_ns = u64::try_from(self.plane.interval().as_nanos()).unwrap_or(u64::MAX);
+        let times = [
+            self.endpoint.deadline(),
+            self.flowlets.deadline_ns().unwrap_or(u64::MAX),
+            self.lease_due_ns,
+            self.report_due_ns,
+            now.saturating_add(interval_ns),
+        ];
+        let until = times.into_iter().fold(u64::MAX, u64::min).saturating_sub(now);
+        let timeout = Timespec {
+            tv_sec: (until / 1_000_000_000).cast_signed(),
+            tv_nsec: (until % 1_000_000_000).cast_signed(),
+        };
+        let mut fds = vec![
+            PollFd::from_borrowed_fd(wake, PollFlags::IN),
+            PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN),
+        ];
+        if let Some(readable) = self.plane.readable() {
+            fds.push(PollFd::from_borrowed_fd(readable, PollFlags::IN));
+        }
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn next_report(&self, now: u64) -> u64 {
+        let interval_ns = self.config.settings.report.0 / 1000;
+        if interval_ns == 0 { u64::MAX } else { now + interval_ns }
+    }
+
+    /// Logs a change of the allocator, and the counters from time to time.
+    fn log_changes(&mut self, now: u64) {
+        let allocator = self.endpoint.allocator();
+        if allocator != self.allocator {
+            self.allocator = allocator;
+            let address = allocator.map(|number| self.config.allocators[number].to_string());
+            log::line("allocator", [("address", json!(address))]);
+        }
+        if self.report_due_ns <= now {
+            self.report_due_ns = self.next_report(now);
+            self.log_counts();
+        }
+    }
+
+    pub(crate) fn log_counts(&self) {
+        let counts = &self.counts;
+        let reaction_us = |part| counts.reaction.value_at_quantile(part) as f64 / 1000.0;
+        log::line(
+            "counters",
+            [
+                ("flowlets", json!(self.endpoint.flowlets())),
+                ("started", json!(counts.started)),
+                ("ended", json!(counts.ended)),
+                ("unknown_receivers", json!(counts.unknown_receivers)),
+                ("rates", json!(counts.rates)),
+                ("fall_backs", json!(counts.fall_backs)),
+                ("lost_ends", json!(self.lost_ends)),
+                ("sent_datagrams", json!(counts.sent_datagrams)),
+                ("sent_bytes", json!(counts.sent_bytes)),
+                ("received_datagrams", json!(counts.received_datagrams)),
+                ("received_bytes", json!(counts.received_bytes)),
+                ("reactions", json!(counts.reaction.len())),
+                ("reaction_p50_us", json!(reaction_us(0.5))),
+                ("reaction_p99_us", json!(reaction_us(0.99))),
+            ],
+        );
+    }
+}
