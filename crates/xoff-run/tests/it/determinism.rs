@@ -286,7 +286,8 @@ fn another_seed_is_another_run() {
 #[test]
 fn every_preset_meets_the_same_traffic() {
     let arrivals = |scheme: &str| {
-        let overrides = [&["run.drain=\"1s\""], for_fast_links(scheme)].concat();
+        // htsim's TCP waits 3 s for the answer to a lost SYN.
+        let overrides = [&["run.drain=\"5s\""], for_fast_links(scheme)].concat();
         let mut run = open(&scenario(scheme), &overrides);
         let mut rows: Vec<_> = finish(&mut run)
             .iter()
