@@ -419,6 +419,10 @@ class Run(TypedDict, total=False):
     such as spine-leaf (BFC App. A.2, Table 2). If unscheduled and scheduled packets have separate
     queues, also for each of them. Default: false
     """
+    paths: bool
+    """Record paths.parquet: the ports that each flow takes through the network. Every flow adds a
+    row for each of its links. Needs a load balancer that gives a flow one path. Default: false
+    """
     batches: int
     """Batches of equal length that the measured time is divided into, for batches.parquet:
     slowdowns and completion times of each batch, at any length of a run in bounded memory. At most
@@ -3656,9 +3660,8 @@ class Settings(TypedDict, total=False):
     then the failed link has no capacity, so that flowlets over it wait. Expects a duration with its
     unit (s, ms, us, ns or ps), such as "2us". Default: "0ps"
     """
-    paths: Literal["known", "big-switch"]
-    """flowtune: The allocators' knowledge of paths. Default: "known"
-    """
+    paths: bool | Literal["known", "big-switch"]
+    """In run, flowtune."""
     pause_unit: str
     """sfc: Pauses are rounded down to a whole multiple of this; 0: exact (§3.3: "We express T_P in
     microseconds"). Expects a duration with its unit (s, ms, us, ns or ps), such as "2us". Default:
