@@ -1,9 +1,9 @@
 //! Flowtune's endpoint on a Linux host (Perry, Balakrishnan and Shah, NSDI 2017, §5.1).
 //!
-//! [`run`] is `xoff agent`. A *keeper* ([`keeper`]) changes the host and undoes it. It starts a
-//! process without privileges ([`worker`]), which brings flowlets of a [data plane](plane) to the
+//! [`run`] is `xoff agent`. A *keeper* (`keeper.rs`) changes the host and undoes it. It starts a
+//! process without privileges (`worker.rs`), which brings flowlets of a [data plane](plane) to the
 //! allocator, and rates back. With the feature `bpf`, the data plane is a congestion control in the
-//! kernel ([`plane::bpf`], `bpf/flowtune.bpf.c`).
+//! kernel (`plane/bpf.rs`, `bpf/flowtune.bpf.c`).
 //!
 //! The machine keeps working without the agent: rates in the kernel end with the agent's lease, and
 //! CUBIC, which is under them all the time, goes on. [`host`] has what is changed on a host, and

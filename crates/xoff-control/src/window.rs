@@ -55,12 +55,15 @@ pub(crate) struct Sent {
     unanswered: u32,
     /// Time until an acknowledgement: the longest of late, which fades.
     answer_time: Nanos,
+    /// Times that content was given up since the last acknowledgement of something new.
+    given_up: u32,
 }
 
 impl Sent {
     /// A connection begins.
     pub(crate) fn new(now: Nanos) -> Self {
-        Self { last: 0, acknowledged: 0, times: [now; 64], unanswered: 0, answer_time: 0 }
+        let times = [now; 64];
+        Self { last: 0, acknowledged: 0, times, unanswered: 0, answer_time: 0, given_up: 0 }
     }
 
     /// The next sequence number.
@@ -90,6 +93,7 @@ impl Sent {
         if ack.newest > self.acknowledged {
             self.acknowledged = ack.newest;
             self.unanswered = 0;
+            self.given_up = 0;
             let faded = self.answer_time - self.answer_time / 8;
             let sent = self.time(ack.newest);
             let took = if sent == 0 { 0 } else { now.saturating_sub(sent) };
@@ -99,15 +103,17 @@ impl Sent {
 
     /// When a datagram without acknowledgement counts as lost: after `least`, or after twice the
     /// time that acknowledgements take. Without that, a peer or a network under more load than it
-    /// can bear would get everything twice.
+    /// can bear would get everything twice. The time doubles with each try that nothing answers.
     pub(crate) fn lost_at(&self, sequence: u64, least: Nanos) -> Nanos {
-        after(self.time(sequence), least.max(2 * self.answer_time))
+        let once = least.max(2 * self.answer_time);
+        let patience = once.saturating_mul(1 << self.given_up.min(32)).min(once.max(2 * LONGEST));
+        after(self.time(sequence), patience)
     }
 
-    /// What is unanswered counts as lost; one more datagram is a try. The next one waits longer.
-    pub(crate) fn give_up(&mut self, least: Nanos) {
+    /// What is unanswered counts as lost; one more datagram is a try.
+    pub(crate) fn give_up(&mut self) {
         self.unanswered = self.unanswered.min(WINDOW - 1);
-        self.answer_time = self.answer_time.max(least / 2).saturating_mul(2).min(LONGEST);
+        self.given_up += 1;
     }
 
     /// True if the peer had only this acknowledgement at a time that is longer ago than the silence
@@ -204,6 +210,28 @@ mod tests {
                 prop_assert!(taken as f64 <= allowed + 1.0);
             }
         }
+    }
+
+    /// Losses double the wait, up to two seconds. One answer ends that: every datagram has a number
+    /// of its own, so its time is that of no other.
+    #[test]
+    fn an_answer_ends_the_longer_waits_of_losses() {
+        const MS: Nanos = 1_000_000;
+        let mut sent = Sent::new(0);
+        sent.send(0, true);
+        let waits = [(); 12].map(|()| {
+            let wait = sent.lost_at(1, 10 * MS) / MS;
+            sent.give_up();
+            wait
+        });
+        assert_eq!(waits, [10, 20, 40, 80, 160, 320, 640, 1280, 2000, 2000, 2000, 2000]);
+        sent.send(100 * MS, true);
+        sent.acknowledge(&Ack { newest: 2, before: 0 }, 101 * MS);
+        assert_eq!(sent.lost_at(2, 10 * MS), 110 * MS);
+        // An answer that takes 30 ms doubles what counts as lost from there on.
+        sent.send(200 * MS, true);
+        sent.acknowledge(&Ack { newest: 3, before: 0 }, 230 * MS);
+        assert_eq!(sent.lost_at(3, 10 * MS), 260 * MS);
     }
 
     #[test]

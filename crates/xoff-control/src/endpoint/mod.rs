@@ -334,7 +334,7 @@ impl Endpoint {
             self.flowlets.lose_oldest();
         }
         if is_lost {
-            open.sent.give_up(self.config.resend);
+            open.sent.give_up();
         }
     }
 

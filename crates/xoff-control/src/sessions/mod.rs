@@ -417,7 +417,7 @@ impl Sessions {
             }
             if is_lost {
                 self.stats.resends += 1;
-                open.sent.give_up(self.config.resend);
+                open.sent.give_up();
             }
             if session.live > 0 && after(open.renewed, self.config.renewal()) <= now {
                 open.owes = true;
