@@ -29,7 +29,7 @@ use crate::plane::sockets::SocketsPlane;
 use crate::state::State;
 use crate::sys::{self, Forked};
 use crate::worker::Worker;
-use crate::{host, log, restore};
+use crate::{log, restore};
 
 /// Time that a worker has to end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -102,6 +102,7 @@ fn restore(config: &Config, state: &State) -> io::Result<()> {
 
 #[cfg(feature = "bpf")]
 fn serve_bpf(config: &Config, signals: &Signals) -> io::Result<()> {
+    use crate::host;
     use crate::plane::bpf;
 
     let registered = bpf::register(&config.name)?;
