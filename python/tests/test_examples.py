@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 
+import compiled
 import example_patches
 import pytest
 from example_patches import Example
@@ -33,9 +34,10 @@ def test_the_examples_work():
     source = ROOT / "target" / "examples"
     source.mkdir(parents=True, exist_ok=True)
     example_patches.copy(ROOT, tree.files(), source)
+    # Not the working tree's own build: cargo takes equal packages of two places for one.
+    built = ROOT / "target" / "examples-build"
+    compiled.reuse(ROOT / "target" / "debug", built)
     for together in example_patches.rounds(source, EXAMPLES):
-        # Not the working tree's own build: cargo takes equal packages of two places for one.
-        built = ROOT / "target" / "examples-build"
         assert example_patches.run_tests(source, together, built) == []
 
 

@@ -1,6 +1,5 @@
 """Planted bugs: the engine is built with each, and random worlds must find it."""
 
-import contextlib
 import os
 import re
 import shutil
@@ -8,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import compiled
 import pytest
 
 from xoff.toml_text import parse_toml
@@ -20,13 +20,6 @@ pytestmark = [
     pytest.mark.real_engine,
     pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no cargo to build with"),
 ]
-
-
-def reuse_dependencies(target):
-    """Copy what the package's own build has compiled, except our crates."""
-    own = shutil.ignore_patterns("*xoff*", "incremental")
-    with contextlib.suppress(FileNotFoundError):
-        shutil.copytree(ROOT / "target" / "release", target / "release", ignore=own)
 
 
 def build(patch):
@@ -44,8 +37,7 @@ def build(patch):
     assert applied.returncode == 0, f"{patch.name} is out of date:\n{applied.stdout}"
     command = ["cargo", "build", "--release", "-p", "xoff-python", "--features", "extension-module"]
     target = WORK / "build"
-    if not target.exists():
-        reuse_dependencies(target)
+    compiled.reuse(ROOT / "target" / "release", target)
     subprocess.run([*command, "--target-dir", str(target)], cwd=source, check=True)
     package = WORK / "python" / "xoff"
     shutil.rmtree(package, ignore_errors=True)

@@ -50,9 +50,12 @@ def read_table(name: str, file: Path) -> pa.Table:
 
 
 def with_class_names(table: pa.Table, classes: Sequence[str]) -> pa.Table:
-    """Return a table whose column `class`, if there is one, has names in place of numbers."""
+    """Return a table whose column `class`, if there is one, has names in place of numbers.
+
+    Runs of an engine without packets have one class without a name, which stays a number.
+    """
     at = table.schema.get_field_index("class")
-    if at < 0:
+    if at < 0 or not classes:
         return table
     names = pa.array(classes, pa.string())
     chunks = [

@@ -16,11 +16,13 @@ import time
 from typing import Any
 
 STEP_MS = 100
+SHARE = 4
+"""A scenario may need this part of the process's memory, whatever earlier ones have left."""
 
 
 def _check(native: Any, request: dict[str, Any]) -> dict[str, Any]:
     try:
-        effective = native.check(request["text"], request["file"], [])
+        effective = native.check(request["text"], request["file"], [], request["most"])
     except native.ScenarioError as error:
         return {"status": "refused", "message": str(error)}
     return {"status": "accepted", "effective": effective}
@@ -28,7 +30,8 @@ def _check(native: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 def _run(native: Any, request: dict[str, Any]) -> dict[str, Any]:
     way = request["way"]
-    arguments = (request["text"], request["file"], way["overrides"], way["threads"])
+    scenario = (request["text"], request["file"], way["overrides"])
+    arguments = (*scenario, way["threads"], request["most"])
     # Another build may not support `delay_seed`; it is passed only if needed.
     delays = {} if way["delay_seed"] is None else {"delay_seed": way["delay_seed"]}
     try:
@@ -94,11 +97,14 @@ def main() -> int:
     from xoff import _native as native
 
     tasks = {"check": _check, "run": _run}
+    most = None
     for line in sys.stdin:
         request = json.loads(line)
         if "memory" in request:
             resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
+            most = f"{request['memory'] // SHARE}B"
             continue
+        request["most"] = most
         try:
             answer = tasks[request["do"]](native, request)
         except BaseException as error:  # a panic of the engine is not an Exception
