@@ -9,7 +9,7 @@ BPF_OBJECTS := $(wildcard crates/xoff-agent/bpf/*.o)
 # `xoff agent` has eBPF where the libraries that load it are installed, with their headers.
 HAS_BPF := $(shell pkg-config --exists libelf zlib 2> /dev/null && echo yes)
 
-.PHONY: test demo docs declared pages lint test-rust test-loom test-python test-torture test-instructions clean help
+.PHONY: test demo docs declared pages lint test-rust test-loom test-python test-builds test-torture test-instructions clean help
 
 test: lint docs test-rust test-loom test-python test-torture test-instructions ## run every linter and test
 
@@ -58,6 +58,10 @@ docs: .venv/built ## documentation site, with the reference of crates and Python
 	mkdir -p out/docs/api
 	cp -r target/doc out/docs/api/rust
 	.venv/bin/python -W error -W "ignore:Cannot determine where" -m pdoc xoff xoff.declared xoff.plots -o out/docs/api/python
+
+# Not part of `make test`: each builds an engine, and both together take longer than all other tests of Python.
+test-builds: .venv/built ## the patches of examples/ with their tests, and bugs planted for `xoff torture`
+	XOFF_TEST_BUILDS=1 .venv/bin/pytest python/tests/test_examples.py python/tests/test_planted.py
 
 # More of them: `xoff torture --minutes 60`.
 test-torture: .venv/built ## two minutes of random worlds, in several cuts and on several threads

@@ -1,7 +1,14 @@
-"""Dependencies that another build of the working tree has compiled."""
+"""Engines that are built by tests: when, and with dependencies that other builds have compiled."""
 
+import os
 import shutil
 from pathlib import Path
+
+import pytest
+
+on_request = pytest.mark.skipif(
+    "XOFF_TEST_BUILDS" not in os.environ, reason="builds an engine: run `make test-builds`"
+)
 
 
 def reuse(built: Path, target: Path) -> None:

@@ -28,7 +28,15 @@ def test_an_example_touches_few_files(example):
     assert example_patches.generated(ROOT, example.patch) == [], "leave out what is generated"
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.patch.stem)
+def test_an_example_applies(example):
+    command = ["git", "apply", "--check", str(example.patch)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @needs_cargo
+@compiled.on_request
 @pytest.mark.skipif(not EXAMPLES, reason="examples.toml lists no patch")
 def test_the_examples_work():
     source = ROOT / "target" / "examples"

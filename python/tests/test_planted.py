@@ -18,6 +18,7 @@ WORK = ROOT / "target" / "planted"
 
 pytestmark = [
     pytest.mark.real_engine,
+    compiled.on_request,
     pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no cargo to build with"),
 ]
 
