@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use xoff_core::rng::SplitMix64;
+
 use crate::error::Error;
 use crate::parallel::{Clos, ParallelAllocator, ParallelConfig};
 
@@ -55,7 +57,7 @@ pub fn bench(
     };
     let config = ParallelConfig { blocks, threads, ..ParallelConfig::default() };
     let mut allocator = ParallelAllocator::new(&clos, config)?;
-    let mut random = Random(1);
+    let mut random = SplitMix64(1);
     for _ in 0..flows {
         let source = random.below(nodes);
         // A random number of racks onwards, never a whole round.
@@ -87,20 +89,6 @@ fn digest(allocator: &mut ParallelAllocator) -> u64 {
     allocator.changed_rates().fold(0xCBF2_9CE4_8422_2325, |hash, (_, rate)| {
         (hash ^ rate.to_bits()).wrapping_mul(0x0100_0000_01B3)
     })
-}
-
-/// A small random number generator (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        ((u128::from(mixed) * u128::from(bound)) >> 64) as u32
-    }
 }
 
 #[cfg(test)]

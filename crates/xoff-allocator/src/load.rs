@@ -14,6 +14,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 use xoff_control::wire::{DATAGRAM, Header};
 use xoff_control::{Endpoint, EndpointConfig, EndpointId, Key, NEVER, Nanos, Rate};
+use xoff_core::rng::SplitMix64;
 use xoff_core::tournament::Tournament;
 
 use crate::config::{Config, EndpointEntry, LinkRate, NetworkEntry, Time, Waiting};
@@ -89,20 +90,6 @@ pub struct Measured {
     pub resends: u64,
 }
 
-/// A small random number generator (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        ((u128::from(mixed) * u128::from(bound)) >> 64) as u32
-    }
-}
-
 /// A flowlet that has not ended.
 #[derive(Clone, Copy)]
 struct Flowlet {
@@ -123,7 +110,7 @@ struct Generator {
     numbers: Vec<u64>,
     latency: Histogram<u64>,
     unrated: u64,
-    random: Random,
+    random: SplitMix64,
     origin: Instant,
 }
 
@@ -139,7 +126,7 @@ impl Generator {
             numbers: (0..u64::from(flowlets)).collect(),
             latency: Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("valid bounds"),
             unrated: 0,
-            random: Random(1),
+            random: SplitMix64(1),
             origin: Instant::now(),
         }
     }

@@ -46,14 +46,30 @@ pub enum Purpose {
 #[derive(Clone, Debug)]
 pub struct Rng(Xoshiro256PlusPlus);
 
+/// The step of SplitMix64: 2^64 divided by the golden ratio.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The finaliser of SplitMix64: a bijection of 64-bit words in which every input bit affects every
 /// output bit.
 #[must_use]
 pub fn mix64(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = x.wrapping_add(GOLDEN);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
+}
+
+/// A small generator for measurements, whose state is its seed: SplitMix64.
+#[derive(Clone, Copy, Debug)]
+pub struct SplitMix64(pub u64);
+
+impl SplitMix64 {
+    /// Draws a whole number in [0, n) by multiplication.
+    pub fn below(&mut self, n: u32) -> u32 {
+        let drawn = mix64(self.0);
+        self.0 = self.0.wrapping_add(GOLDEN);
+        ((u128::from(drawn) * u128::from(n)) >> 64) as u32
+    }
 }
 
 impl Rng {
@@ -123,6 +139,15 @@ mod tests {
         ] {
             assert_ne!(first, other);
         }
+    }
+
+    /// The reference implementation (Vigna, splitmix64.c) with seed 1234567 draws
+    /// 6457827717110365317, 3203168211198807973 and 9817491932198370423: here their upper 31 bits.
+    #[test]
+    fn the_small_generator_is_splitmix64() {
+        let mut random = SplitMix64(1_234_567);
+        let drawn = [(); 3].map(|()| random.below(1 << 31));
+        assert_eq!(drawn, [751_790_091, 372_897_858, 1_142_906_482]);
     }
 
     #[test]
