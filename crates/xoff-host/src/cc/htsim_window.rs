@@ -5,6 +5,7 @@
 //! them back. Here the NIC takes a packet when it sends it, so the window never falls below what
 //! it has already allowed.
 
+use super::window::CongestionWindow;
 use super::{Ack, Loss, Path};
 use crate::cc::Pace;
 use crate::tcp::{Shrink, TcpConfig};
@@ -25,16 +26,9 @@ pub(super) struct HtsimWindow {
 impl HtsimWindow {
     /// A new flow's window and pace.
     pub(super) fn start(tcp: &TcpConfig, path: &Path) -> (Self, Pace) {
-        let mut window = Self {
-            cwnd: u64::from(tcp.initial_window_packets) * path.payload,
-            ssthresh: match tcp.initial_ssthresh.0 {
-                0 => u64::MAX,
-                bytes => bytes,
-            },
-            allowed: 0,
-            opening: true,
-            recovering: false,
-        };
+        let first = CongestionWindow::start(tcp, path);
+        let (cwnd, ssthresh) = (first.bytes, first.threshold);
+        let mut window = Self { cwnd, ssthresh, allowed: 0, opening: true, recovering: false };
         let pace = if tcp.handshake {
             Pace { rate: path.line_rate, window: path.payload }
         } else {

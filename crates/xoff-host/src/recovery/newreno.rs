@@ -214,7 +214,7 @@ impl Sender {
         let begins = self.duplicates == self.threshold && !self.recovering && covered;
         if begins {
             self.recovering = true;
-            self.recover = Some(self.sent(sent));
+            self.recover = Some(self.end_of_sent(sent));
             self.partial = false;
             self.inflation = self.threshold as i64;
             self.holds = self.rules == NewRenoRules::Htsim;
@@ -227,7 +227,7 @@ impl Sender {
     }
 
     /// "recover": the end of what was sent.
-    fn sent(&self, sent: &Sent) -> u64 {
+    fn end_of_sent(&self, sent: &Sent) -> u64 {
         match self.rules {
             NewRenoRules::Rfc6582 => sent.high,
             NewRenoRules::Htsim => sent.next,
@@ -260,7 +260,7 @@ impl Sender {
     /// (§3.2, step 4).
     pub fn on_timeout(&mut self, sent: &Sent) {
         (self.recovering, self.duplicates, self.inflation) = (false, 0, 0);
-        self.recover = Some(self.sent(sent));
+        self.recover = Some(self.end_of_sent(sent));
         self.resend = None;
         self.rto.back_off();
     }
