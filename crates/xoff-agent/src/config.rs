@@ -142,7 +142,7 @@ fn set(settings: &mut Settings, name: &str, value: toml::Value) -> Result<(), St
     settings.set(name, &value).map_err(|expected| {
         expected.map_or_else(
             || {
-                let fields = Settings::fields().into_iter().map(|field| field.name);
+                let fields = settings.fields().into_iter().map(|field| field.name);
                 let known: Vec<_> = fields.chain(["allocators", "endpoints"]).collect();
                 format!("`{name}` is no setting; there are {}", known.join(", "))
             },

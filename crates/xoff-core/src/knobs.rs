@@ -150,16 +150,13 @@ pub fn because(condition: bool, reason: &str) -> Option<String> {
 }
 
 /// A section of settings, made by [`knobs!`](crate::knobs!).
-pub trait Knobs: Default + Clone {
+pub trait Knobs {
     /// Name of the section in a scenario file; empty if there are no settings.
-    const SECTION: &'static str;
+    fn section(&self) -> &'static str;
     /// Description of the section.
-    fn doc() -> String;
-    /// The settings in the order of declaration.
-    fn fields() -> Vec<Field>;
-    /// The conditions under which its settings have an effect, by setting. Settings without one
-    /// always have an effect.
-    fn effects() -> Vec<(&'static str, Vec<Effect<Self>>)>;
+    fn doc(&self) -> &'static str;
+    /// The settings in the order of declaration, with their defaults.
+    fn fields(&self) -> Vec<Field>;
     /// Sets one of them.
     ///
     /// # Errors
@@ -167,17 +164,9 @@ pub trait Knobs: Default + Clone {
     fn set(&mut self, name: &str, value: &Value) -> Result<(), Option<String>>;
     /// The settings as `(name, TOML value)`.
     fn show(&self) -> Vec<(&'static str, String)>;
-
-    /// The conditions of its settings, in the order of declaration, with those of this section
-    /// decided.
-    fn conditions(&self) -> Vec<(&'static str, Vec<Condition>)> {
-        let decide = |effect: &Effect<Self>| match effect {
-            Effect::Unless(reason) => reason(self).map(Condition::Unmet),
-            Effect::Needs(capability) => Some(Condition::Needs(*capability)),
-        };
-        let all = Self::effects().into_iter();
-        all.map(|(name, effects)| (name, effects.iter().filter_map(decide).collect())).collect()
-    }
+    /// The conditions under which its settings have an effect, by setting, with those of this
+    /// section decided. Settings without one always have an effect.
+    fn conditions(&self) -> Vec<(&'static str, Vec<Condition>)>;
 
     /// The settings that other settings of this section leave without effect, and why.
     fn without_effect(&self) -> Vec<(&'static str, String)> {
@@ -192,14 +181,26 @@ pub trait Knobs: Default + Clone {
     }
 
     /// The settings that need a capability of another part.
-    fn needs() -> Vec<(&'static str, Capability)> {
-        let needs = Self::effects().into_iter().flat_map(|(name, effects)| {
-            effects.into_iter().filter_map(move |effect| match effect {
-                Effect::Unless(_) => None,
-                Effect::Needs(capability) => Some((name, capability)),
+    fn needs(&self) -> Vec<(&'static str, Capability)> {
+        let needs = self.conditions().into_iter().flat_map(|(name, conditions)| {
+            conditions.into_iter().filter_map(move |condition| match condition {
+                Condition::Unmet(_) => None,
+                Condition::Needs(capability) => Some((name, capability)),
             })
         });
         needs.collect()
+    }
+}
+
+impl<K> Effect<K> {
+    /// The condition that is left once the section's own settings are known; `None` if they meet
+    /// it.
+    #[must_use]
+    pub fn decide(&self, section: &K) -> Option<Condition> {
+        match self {
+            Self::Unless(reason) => reason(section).map(Condition::Unmet),
+            Self::Needs(capability) => Some(Condition::Needs(*capability)),
+        }
     }
 }
 
@@ -352,7 +353,22 @@ impl Knob for String {
     }
 }
 
-/// Declares an enum whose values are names in a scenario file.
+/// Names that are known when the program starts, for [`choices!`](crate::choices!).
+pub trait Names {
+    /// These names.
+    fn added() -> Vec<&'static str>;
+    /// The names declared with `choices!`, and these.
+    fn all() -> &'static [&'static str];
+
+    /// The name that equals a text.
+    #[must_use]
+    fn find(text: &str) -> Option<&'static str> {
+        Self::added().into_iter().find(|name| *name == text)
+    }
+}
+
+/// Declares an enum whose values are names in a scenario file. `and Variant of Type` adds the names
+/// of a type that implements [`Names`].
 #[macro_export]
 macro_rules! choices {
     (
@@ -360,27 +376,50 @@ macro_rules! choices {
         pub enum $name:ident {
             $( $(#[doc = $doc:literal])* $variant:ident = $text:literal ),+ $(,)?
         }
+        $( and $other:ident of $others:ty )?
     ) => {
         $(#[$attribute])*
         #[allow(unreachable_pub)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $( $(#[doc = $doc])* $variant ),+ }
+        pub enum $name {
+            $( $(#[doc = $doc])* $variant, )+
+            $( #[doc = concat!("A name that [`", stringify!($others), "`] knows.")]
+            $other(&'static str), )?
+        }
+
+        impl $name {
+            /// The names declared here.
+            #[allow(unreachable_pub, dead_code)]
+            pub const NAMES: &'static [&'static str] = &[$($text),+];
+        }
 
         impl $crate::knobs::Knob for $name {
             fn expects() -> String {
                 format!("one of {}", Self::choices().join(", "))
             }
+            #[allow(unused_variables)]
             fn choices() -> &'static [&'static str] {
-                &[$($text),+]
+                let names = Self::NAMES;
+                $( let names = <$others as $crate::knobs::Names>::all(); )?
+                names
             }
             fn read(value: &$crate::knobs::Value) -> Result<Self, String> {
-                match value {
-                    $( $crate::knobs::Value::Text(text) if text == $text => Ok(Self::$variant), )+
-                    _ => Err(format!("expected {}, found {}", Self::expects(), value.describe())),
+                if let $crate::knobs::Value::Text(text) = value {
+                    match text.as_str() {
+                        $( $text => return Ok(Self::$variant), )+
+                        _ => {}
+                    }
+                    $( if let Some(name) = <$others as $crate::knobs::Names>::find(text) {
+                        return Ok(Self::$other(name));
+                    } )?
                 }
+                Err(format!("expected {}, found {}", Self::expects(), value.describe()))
             }
             fn show(&self) -> String {
-                match self { $( Self::$variant => format!("\"{}\"", $text) ),+ }
+                match self {
+                    $( Self::$variant => format!("\"{}\"", $text), )+
+                    $( Self::$other(name) => format!("\"{}\"", name), )?
+                }
             }
         }
     };
@@ -418,15 +457,23 @@ macro_rules! knobs {
             }
         }
 
-        impl $crate::knobs::Knobs for $name {
-            const SECTION: &'static str = $section;
+        impl $name {
+            /// Name of the section in a scenario file.
+            #[allow(unreachable_pub, dead_code)]
+            pub const SECTION: &'static str = $section;
+        }
 
-            fn doc() -> String {
-                concat!($($section_doc, "\n"),*).trim().to_string()
+        impl $crate::knobs::Knobs for $name {
+            fn section(&self) -> &'static str {
+                Self::SECTION
+            }
+
+            fn doc(&self) -> &'static str {
+                concat!($($section_doc, "\n"),*).trim()
             }
 
             #[allow(unused_variables)]
-            fn fields() -> Vec<$crate::knobs::Field> {
+            fn fields(&self) -> Vec<$crate::knobs::Field> {
                 let default = Self::default();
                 vec![$( $crate::knobs::Field {
                     name: stringify!($field),
@@ -437,10 +484,13 @@ macro_rules! knobs {
                 } ),*]
             }
 
-            fn effects() -> Vec<(&'static str, Vec<$crate::knobs::Effect<Self>>)> {
+            fn conditions(&self) -> Vec<(&'static str, Vec<$crate::knobs::Condition>)> {
                 vec![$( $( (
                     stringify!($field),
-                    { let effects: &[$crate::knobs::Effect<Self>] = &[$($effect),+]; effects.to_vec() },
+                    {
+                        let effects: &[$crate::knobs::Effect<Self>] = &[$($effect),+];
+                        effects.iter().filter_map(|effect| effect.decide(self)).collect()
+                    },
                 ), )? )*]
             }
 
@@ -521,10 +571,10 @@ mod tests {
         assert!(sample.set("count", &Value::Int(-1)).unwrap_err().unwrap().contains("0 to 255"));
         assert!(sample.set("colour", &text("green")).unwrap_err().unwrap().contains("red, blue"));
         for (name, shown) in sample.show() {
-            assert!(Sample::fields().iter().any(|field| field.name == name), "{shown}");
+            assert!(sample.fields().iter().any(|field| field.name == name), "{shown}");
         }
-        assert_eq!(Sample::fields()[0].default, "\"1us\"");
-        assert_eq!(Sample::doc(), "A sample section.");
+        assert_eq!(sample.fields()[0].default, "\"1us\"");
+        assert_eq!(sample.doc(), "A sample section.");
     }
 
     #[test]
@@ -533,6 +583,6 @@ mod tests {
         assert_eq!(red.without_effect(), []);
         let blue = Sample { colour: Colour::Blue, ..red };
         assert_eq!(blue.without_effect(), [("count", "colour = \"blue\"".to_owned())]);
-        assert_eq!(Sample::needs(), [("count", Capability("nothing is counted"))]);
+        assert_eq!(blue.needs(), [("count", Capability("nothing is counted"))]);
     }
 }

@@ -13,23 +13,28 @@
 
 use std::collections::BTreeSet;
 
-use crate::knobs::{Field, Knob, Knobs};
+use crate::knobs::{Field, Knob, Knobs, Names};
 
 /// Where sections are read from.
 pub trait Sections {
-    /// Reads a section: its defaults with what the scenario sets.
-    fn read<K: Knobs>(&mut self) -> K;
+    /// Applies what the scenario sets to a section that has its defaults.
+    fn fill(&mut self, section: &mut dyn Knobs);
     /// A section has no effect, for this reason: a mistake if the scenario has it.
     fn unused(&mut self, section: &str, reason: &str);
+
+    /// Reads a section: its defaults with what the scenario sets.
+    fn read<K: Knobs + Default>(&mut self) -> K {
+        let mut section = K::default();
+        self.fill(&mut section);
+        section
+    }
 }
 
 /// Sections with nothing set.
 struct Defaults;
 
 impl Sections for Defaults {
-    fn read<K: Knobs>(&mut self) -> K {
-        K::default()
-    }
+    fn fill(&mut self, _section: &mut dyn Knobs) {}
 
     fn unused(&mut self, _section: &str, _reason: &str) {}
 }
@@ -46,10 +51,17 @@ pub struct SectionDoc {
 }
 
 impl SectionDoc {
-    /// The documentation of a section.
+    /// The documentation of the section of this type.
     #[must_use]
-    pub fn of<K: Knobs>() -> Self {
-        Self { name: K::SECTION, doc: K::doc(), fields: K::fields() }
+    pub fn of<K: Knobs + Default>() -> Self {
+        Self::from(&K::default() as &dyn Knobs)
+    }
+}
+
+impl From<&dyn Knobs> for SectionDoc {
+    fn from(section: &dyn Knobs) -> Self {
+        let doc = section.doc().to_owned();
+        Self { name: section.section(), doc, fields: section.fields() }
     }
 }
 
@@ -84,13 +96,15 @@ pub trait Settings: Default + Clone {
     fn sections() -> Vec<SectionDoc>;
 }
 
-impl<K: Knobs> Settings for K {
+impl<K: Knobs + Default + Clone> Settings for K {
     fn read(sections: &mut impl Sections) -> Self {
-        if K::SECTION.is_empty() { K::default() } else { sections.read() }
+        let section = K::default();
+        if section.section().is_empty() { section } else { sections.read() }
     }
 
     fn sections() -> Vec<SectionDoc> {
-        if K::SECTION.is_empty() { Vec::new() } else { vec![SectionDoc::of::<K>()] }
+        let section = K::default();
+        if section.section().is_empty() { Vec::new() } else { vec![SectionDoc::of::<K>()] }
     }
 }
 
@@ -99,7 +113,7 @@ pub trait Seam: Default + Clone {
     /// Their names.
     type Kind: Knob + Copy + PartialEq + 'static;
     /// Every name, in the order of declaration.
-    const KINDS: &'static [Self::Kind];
+    fn kinds() -> Vec<Self::Kind>;
     /// The name of this one.
     fn kind(&self) -> Self::Kind;
     /// Reads the settings of the implementation with this name.
@@ -119,7 +133,7 @@ pub trait Seam: Default + Clone {
     #[must_use]
     fn all_sections() -> Vec<SectionDoc> {
         let mut known = BTreeSet::new();
-        let all = Self::KINDS.iter().flat_map(|&kind| Self::sections(kind));
+        let all = Self::kinds().into_iter().flat_map(Self::sections);
         all.filter(|section| known.insert(section.name)).collect()
     }
 
@@ -131,7 +145,7 @@ pub trait Seam: Default + Clone {
     /// Every implementation with default settings.
     #[must_use]
     fn all() -> Vec<Self> {
-        Self::KINDS.iter().map(|&kind| Self::with_defaults(kind)).collect()
+        Self::kinds().into_iter().map(Self::with_defaults).collect()
     }
 
     /// Reads the implementation that the setting `key` names. Sections of all others have no
@@ -148,7 +162,20 @@ pub trait Seam: Default + Clone {
     }
 }
 
-/// Declares the implementations of a seam.
+/// Implementations of a seam that another crate adds: they are known when the program starts.
+pub trait Others: Names + Clone {
+    /// Reads the settings of the implementation with this name.
+    fn read(name: &'static str, sections: &mut impl Sections) -> Self;
+    /// The sections of the implementation with this name.
+    fn sections(name: &'static str) -> Vec<SectionDoc>;
+    /// The description of the implementation with this name.
+    fn doc(name: &'static str) -> &'static str;
+    /// The name of this one.
+    fn name(&self) -> &'static str;
+}
+
+/// Declares the implementations of a seam. `and Variant(Type)` adds those of a type that implements
+/// [`Others`].
 ///
 /// ```
 /// use xoff_core::knobs::Knob;
@@ -208,47 +235,72 @@ macro_rules! seam {
                 $variant:ident($settings:ty) = $name:literal
             ),+ $(,)?
         }
+        $( and $other:ident($others:ty) )?
     ) => {
         $crate::choices! {
             $(#[doc = $doc])*
             pub enum $kind { $( $(#[doc = $variant_doc])* $variant = $name ),+ }
+            $( and $other of $others )?
         }
 
         #[doc = concat!("The settings of one of the [`", stringify!($kind), "`].")]
         #[derive(Clone, Debug)]
-        $visibility enum $config { $( $(#[doc = $variant_doc])* $variant($settings) ),+ }
+        $visibility enum $config {
+            $( $(#[doc = $variant_doc])* $variant($settings), )+
+            $( /// An implementation of another crate.
+            $other($others), )?
+        }
 
         impl $crate::seam::Seam for $config {
             type Kind = $kind;
-            const KINDS: &'static [$kind] = &[$( $kind::$variant ),+];
+
+            fn kinds() -> Vec<$kind> {
+                let kinds = [$( $kind::$variant ),+].into_iter();
+                $( let kinds = kinds.chain(
+                    <$others as $crate::knobs::Names>::added().into_iter().map($kind::$other),
+                ); )?
+                kinds.collect()
+            }
 
             fn kind(&self) -> $kind {
-                match self { $( Self::$variant(_) => $kind::$variant ),+ }
+                match self {
+                    $( Self::$variant(_) => $kind::$variant, )+
+                    $( Self::$other(other) => {
+                        $kind::$other($crate::seam::Others::name(other))
+                    } )?
+                }
             }
 
             fn read(kind: $kind, sections: &mut impl $crate::seam::Sections) -> Self {
                 match kind {
                     $( $kind::$variant => Self::$variant(
                         <$settings as $crate::seam::Settings>::read(sections),
-                    ) ),+
+                    ), )+
+                    $( $kind::$other(name) => Self::$other(
+                        <$others as $crate::seam::Others>::read(name, sections),
+                    ), )?
                 }
             }
 
             fn sections(kind: $kind) -> Vec<$crate::seam::SectionDoc> {
                 match kind {
-                    $( $kind::$variant => <$settings as $crate::seam::Settings>::sections() ),+
+                    $( $kind::$variant => <$settings as $crate::seam::Settings>::sections(), )+
+                    $( $kind::$other(name) => <$others as $crate::seam::Others>::sections(name), )?
                 }
             }
 
             fn doc(kind: $kind) -> &'static str {
-                match kind { $( $kind::$variant => concat!($($variant_doc, "\n"),*) ),+ }
+                match kind {
+                    $( $kind::$variant => concat!($($variant_doc, "\n"),*), )+
+                    $( $kind::$other(name) => <$others as $crate::seam::Others>::doc(name), )?
+                }
             }
         }
 
         impl Default for $config {
             fn default() -> Self {
-                let first = <Self as $crate::seam::Seam>::KINDS[0];
-                match first { $( $kind::$variant => Self::$variant(<$settings>::default()) ),+ }
+                let first = [$( $kind::$variant ),+][0];
+                <Self as $crate::seam::Seam>::with_defaults(first)
             }
         }
 
@@ -256,13 +308,19 @@ macro_rules! seam {
             type Target = dyn $asks;
 
             fn deref(&self) -> &Self::Target {
-                match self { $( Self::$variant(settings) => settings ),+ }
+                match self {
+                    $( Self::$variant(settings) => settings, )+
+                    $( Self::$other(other) => { let other: &$others = other; &**other } )?
+                }
             }
         }
 
         impl std::ops::DerefMut for $config {
             fn deref_mut(&mut self) -> &mut Self::Target {
-                match self { $( Self::$variant(settings) => settings ),+ }
+                match self {
+                    $( Self::$variant(settings) => settings, )+
+                    $( Self::$other(other) => { let other: &mut $others = other; &mut **other } )?
+                }
             }
         }
     };

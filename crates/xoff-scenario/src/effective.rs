@@ -41,13 +41,13 @@ impl Effective {
     }
 
     /// A section.
-    pub fn section<K: Knobs>(&mut self, section: &K) {
+    pub fn section(&mut self, section: &dyn Knobs) {
         let keys = shown(section).collect();
-        self.tables.push(Table { name: K::SECTION.into(), kind: None, keys });
+        self.tables.push(Table { name: section.section().into(), kind: None, keys });
     }
 
     /// An entry of a list of sections, without the keys that have no effect in this composition.
-    pub fn entry<K: Knobs>(&mut self, list: &str, kind: &str, section: &K, unused: &[&str]) {
+    pub fn entry(&mut self, list: &str, kind: &str, section: &dyn Knobs, unused: &[&str]) {
         let keys = shown(section).filter(|(key, _)| !unused.contains(&key.as_str())).collect();
         self.tables.push(Table { name: list.into(), kind: Some(kind.into()), keys });
     }
@@ -88,6 +88,6 @@ impl Effective {
     }
 }
 
-fn shown<K: Knobs>(section: &K) -> impl Iterator<Item = (String, String)> + use<K> {
+fn shown(section: &dyn Knobs) -> impl Iterator<Item = (String, String)> + use<> {
     section.show().into_iter().map(|(key, value)| (key.to_owned(), value))
 }

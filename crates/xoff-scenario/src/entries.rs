@@ -42,18 +42,17 @@ struct EntrySettings<'a, 'b> {
 }
 
 impl Sections for EntrySettings<'_, '_> {
-    fn read<K: Knobs>(&mut self) -> K {
+    fn fill(&mut self, settings: &mut dyn Knobs) {
         let Entries { list, layers, effective, lacking } = &mut *self.entries;
-        let settings: K = self.entry.read(layers);
+        self.entry.fill(layers, settings);
         let mut dead = settings.without_effect();
-        for (key, capability) in K::needs() {
+        for (key, capability) in settings.needs() {
             let lacking = lacking.iter().find(|(other, _)| *other == capability);
             dead.extend(lacking.map(|(_, reason)| (key, (*reason).to_owned())));
         }
         dead.iter().for_each(|(key, reason)| self.entry.unused_key(layers, key, reason));
         let unused: Vec<&str> = dead.iter().map(|(key, _)| *key).collect();
-        effective.entry(list, self.name, &settings, &unused);
-        settings
+        effective.entry(list, self.name, settings, &unused);
     }
 
     fn unused(&mut self, section: &str, reason: &str) {

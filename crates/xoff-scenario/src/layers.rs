@@ -60,20 +60,19 @@ impl Layers {
         outcome
     }
 
-    /// Reads a section: its defaults, overridden by each layer in turn.
-    pub fn section<K: Knobs>(&mut self) -> K {
-        self.handled.insert(K::SECTION.into());
-        let heading = format!("[{}]", K::SECTION);
-        let mut knobs = K::default();
-        for setting in self.documents.iter().filter_map(|document| document.get(K::SECTION)) {
+    /// Overrides the defaults of a section by each layer in turn.
+    pub fn fill(&mut self, knobs: &mut dyn Knobs) {
+        let section = knobs.section();
+        self.handled.insert(section.into());
+        let heading = format!("[{section}]");
+        for setting in self.documents.iter().filter_map(|document| document.get(section)) {
             match &setting.item {
                 Item::Section(settings) => {
-                    self.problems.extend(apply(&mut knobs, settings, &heading));
+                    self.problems.extend(apply(knobs, settings, &heading));
                 }
                 _ => self.problems.push(wrong_form(setting, "a section", &heading)),
             }
         }
-        knobs
     }
 
     /// The place of a key in the highest layer that sets it. The top level is the section `""`.

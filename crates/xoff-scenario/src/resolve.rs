@@ -164,8 +164,8 @@ impl<'a> Resolver<'a> {
 }
 
 impl Sections for Resolver<'_> {
-    fn read<K: xoff_core::knobs::Knobs>(&mut self) -> K {
-        self.reader.read()
+    fn fill(&mut self, section: &mut dyn xoff_core::knobs::Knobs) {
+        self.reader.fill(section);
     }
 
     fn unused(&mut self, section: &str, reason: &str) {

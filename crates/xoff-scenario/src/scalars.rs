@@ -1,6 +1,5 @@
 //! The keys at the top level of a scenario.
 
-use xoff_core::knobs::Knobs;
 use xoff_core::{choices, knobs};
 
 use crate::schema::SectionSchema;

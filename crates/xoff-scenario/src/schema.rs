@@ -28,7 +28,7 @@ pub struct SectionSchema {
 impl SectionSchema {
     /// The schema of a section with these settings.
     #[must_use]
-    pub fn of<K: Knobs>() -> Self {
+    pub fn of<K: Knobs + Default>() -> Self {
         Self::once(SectionDoc::of::<K>())
     }
 
@@ -40,8 +40,8 @@ impl SectionSchema {
     /// The schemas of the entries of the list `name`. The `kind` of an entry is an implementation
     /// of a seam.
     pub fn entries<S: Seam>(name: &str) -> impl Iterator<Item = Self> {
-        let kinds = S::KINDS.iter().zip(S::Kind::choices().chunks(1));
-        kinds.flat_map(move |(&kind, names)| {
+        let kinds = S::kinds().into_iter().zip(S::Kind::choices().chunks(1));
+        kinds.flat_map(move |(kind, names)| {
             S::sections(kind).into_iter().map(move |section| Self::entry(name, names, section))
         })
     }

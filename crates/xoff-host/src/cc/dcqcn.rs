@@ -2,7 +2,7 @@
 //! Acknowledgements carry the marks. Two timers cut the rate and one raises it; there is no byte
 //! counter.
 
-use xoff_core::knobs::{Checked, Knobs as _};
+use xoff_core::knobs::Checked;
 use xoff_core::{BitRate, Ps, knobs};
 
 use super::{Ack, CongestionControl, ControlSettings, Path, Start};

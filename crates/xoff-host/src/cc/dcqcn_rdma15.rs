@@ -2,7 +2,7 @@
 //! paper cites as its source. The receiver sends at most one notification per interval, and both a
 //! timer and a byte counter raise the rate.
 
-use xoff_core::knobs::{Checked, Knobs as _};
+use xoff_core::knobs::Checked;
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 
 use super::{Ack, CongestionControl, ControlSettings, Path, Start};

@@ -1,7 +1,7 @@
 //! DCTCP (Alizadeh et al., SIGCOMM 2010) in the rate form of the HPCC simulator, which the BFC
 //! paper used. The window is the BDP scaled by rate / line rate, and packets are paced at the rate.
 
-use xoff_core::knobs::{Checked, Effect, Knobs as _, because};
+use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{BitRate, choices, knobs};
 
 use super::{Ack, CongestionControl, ControlSettings, Path, Start};

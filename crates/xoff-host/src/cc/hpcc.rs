@@ -5,7 +5,7 @@
 mod by_hop;
 mod narrow;
 
-use xoff_core::knobs::{Checked, Effect, Knobs as _, because};
+use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 use xoff_net::Record;
 use xoff_net::arch::InBand;

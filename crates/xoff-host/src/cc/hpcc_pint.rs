@@ -5,7 +5,7 @@
 //! The form is that of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control,
 //! `HandleAckHpPint` and `UpdateRateHpPint` of its `rdma-hw.cc`).
 
-use xoff_core::knobs::{Checked, Knobs as _};
+use xoff_core::knobs::Checked;
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 use xoff_net::Record;
 use xoff_net::arch::InBand;

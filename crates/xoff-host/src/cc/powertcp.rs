@@ -10,7 +10,7 @@
 
 pub(super) mod theta;
 
-use xoff_core::knobs::{Checked, Knobs as _};
+use xoff_core::knobs::Checked;
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 use xoff_net::Record;
 use xoff_net::arch::InBand;

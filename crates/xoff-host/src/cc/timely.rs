@@ -5,7 +5,7 @@
 //! `rdma-hw.cc`). The paper updates the rate for each segment of 16 to 64 KB; here each round trip
 //! is one. Increases below the low threshold count towards hyperactive increase, too.
 
-use xoff_core::knobs::{Checked, Knobs as _};
+use xoff_core::knobs::Checked;
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 
 use super::{Ack, CongestionControl, ControlSettings, Path, Start};

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn topologies_are_what_their_settings_say() {
-        for &kind in TopologyConfig::KINDS {
+        for kind in TopologyConfig::kinds() {
             let settings = TopologyConfig::with_defaults(kind);
             assert_eq!(settings.check(), Ok(()), "{kind:?}");
             assert_foretold(&*settings);

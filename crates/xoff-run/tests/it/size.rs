@@ -125,7 +125,7 @@ fn sweep(text: &str, section: &str, settings: &[Field], sets: &[&str]) {
 
 #[test]
 fn no_number_of_a_topology_is_too_much_to_check() {
-    for &kind in TopologyConfig::KINDS {
+    for kind in TopologyConfig::kinds() {
         let topology = format!("network.topology={}", kind.show());
         for section in TopologyConfig::sections(kind) {
             sweep(LOAD, section.name, &section.fields, &[&topology]);
@@ -135,7 +135,7 @@ fn no_number_of_a_topology_is_too_much_to_check() {
 
 #[test]
 fn no_number_of_a_source_is_too_much_to_check() {
-    for &kind in TrafficConfig::KINDS {
+    for kind in TrafficConfig::kinds() {
         let text = format!("scheme = \"ideal-fq\"\n[[traffic]]\nkind = {}\n", kind.show());
         for section in TrafficConfig::sections(kind) {
             sweep(&text, "traffic.0", &section.fields, &["run.measure=100us"]);

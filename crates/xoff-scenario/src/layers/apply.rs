@@ -7,16 +7,16 @@ use crate::document::{Item, Setting};
 use crate::nearest::{nearest, suggestion};
 
 /// Sets the valid settings and returns the errors of the others.
-pub(super) fn apply<'a, K: Knobs>(
-    knobs: &mut K,
+pub(super) fn apply<'a>(
+    knobs: &mut dyn Knobs,
     settings: impl IntoIterator<Item = &'a Setting>,
     heading: &str,
 ) -> Vec<Diagnostic> {
     settings.into_iter().filter_map(|setting| apply_one(knobs, setting, heading)).collect()
 }
 
-fn apply_one<K: Knobs>(knobs: &mut K, setting: &Setting, heading: &str) -> Option<Diagnostic> {
-    let fields = K::fields();
+fn apply_one(knobs: &mut dyn Knobs, setting: &Setting, heading: &str) -> Option<Diagnostic> {
+    let fields = knobs.fields();
     let field = fields.iter().find(|field| field.name == setting.key);
     let outcome = match (&setting.item, field) {
         (Item::Scalar(value), _) => knobs.set(&setting.key, value),

@@ -45,12 +45,10 @@ impl TableRef {
         Err(Reported)
     }
 
-    /// Reads the entry's settings other than `kind`, on top of the defaults.
-    pub fn read<K: Knobs>(&self, layers: &mut Layers) -> K {
-        let mut knobs = K::default();
+    /// Applies the entry's settings other than `kind`.
+    pub fn fill(&self, layers: &mut Layers, knobs: &mut dyn Knobs) {
         let settings = self.entry.settings.iter().filter(|setting| setting.key != KIND);
-        layers.problems.extend(apply(&mut knobs, settings, &self.heading));
-        knobs
+        layers.problems.extend(apply(knobs, settings, &self.heading));
     }
 
     /// Reports that a key has no effect in this composition: an error if the entry has it.

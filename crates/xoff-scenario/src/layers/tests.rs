@@ -55,15 +55,21 @@ fn layers(preset: &str, text: &str, overrides: &[&str]) -> Layers {
     Layers::new(documents)
 }
 
+fn section<K: Knobs + Default>(layers: &mut Layers) -> K {
+    let mut section = K::default();
+    layers.fill(&mut section);
+    section
+}
+
 /// The errors of a file with the sections above.
 fn wrong(text: &str, overrides: &[&str]) -> String {
     let mut layers = layers("", text, overrides);
     let _ = layers.scalar::<u64>("seed");
-    let _: Topology = layers.section();
-    let _: Transport = layers.section();
+    let _: Topology = section(&mut layers);
+    let _: Transport = section(&mut layers);
     for table in layers.tables("traffic") {
         let _ = table.kind(&mut layers);
-        let _: Poisson = table.read(&mut layers);
+        table.fill(&mut layers, &mut Poisson::default());
     }
     layers.finish(&SECTIONS, true).unwrap_err().to_string()
 }
@@ -200,8 +206,11 @@ fn higher_layers_override_lower_ones_key_by_key() {
     assert_eq!(layers.scalar::<u64>("seed"), Ok(Some(3)));
     assert_eq!(layers.scalar::<u64>("absent"), Ok(None));
     let rate = BitRate::from_gbps(40);
-    assert_eq!(layers.section::<Topology>(), Topology { delay: Ps::from_us(2), rate, hosts: 20 });
-    assert_eq!(layers.section::<Transport>(), Transport::default());
+    assert_eq!(
+        section::<Topology>(&mut layers),
+        Topology { delay: Ps::from_us(2), rate, hosts: 20 }
+    );
+    assert_eq!(section::<Transport>(&mut layers), Transport::default());
     let highest = layers.has("topology", "rate").unwrap();
     assert_eq!((&*highest.text, highest.span), ("topology.rate=\"40Gbps\"", 9..13));
     assert_eq!(&*layers.has("topology", "delay").unwrap().file, "preset");
@@ -228,7 +237,7 @@ fn dead_settings_of_the_user_are_errors() {
     let why = "transport.congestion = \"hpcc\"";
     let dead = "[dctcp]\ng = 1\n";
     let mut blamed = layers(dead, dead, &["dctcp.g=2", "topology.rate=1Gbps"]);
-    let _: Topology = blamed.section();
+    let _: Topology = section(&mut blamed);
     blamed.unused("dctcp", why);
     blamed.unused_key("topology", "rate", "links are ideal");
     let expected_key = r#"error: setting has no effect: "rate" in [topology] is not used because links are ideal
@@ -257,7 +266,7 @@ fn a_dead_key_of_the_top_level_is_reported_once() {
 #[test]
 fn a_preset_is_not_blamed_for_dead_settings() {
     let mut layers = layers("[dctcp]\ng = 1\n[topology]\nrate = \"1Gbps\"\n[transport]\n", "", &[]);
-    let _: Topology = layers.section();
+    let _: Topology = section(&mut layers);
     layers.unused("dctcp", "");
     layers.unused_key("topology", "rate", "");
     assert_eq!(layers.finish(&SECTIONS, true), Ok(()));
@@ -276,8 +285,8 @@ fn a_section_that_nothing_reads_is_an_error() {
 #[test]
 fn a_section_read_twice_reports_once() {
     let mut layers = layers("", "[topology]\nrat = 1", &[]);
-    let _: Topology = layers.section();
-    let _: Topology = layers.section();
+    let _: Topology = section(&mut layers);
+    let _: Topology = section(&mut layers);
     assert_eq!(layers.finish(&SECTIONS, true).unwrap_err().0.len(), 1);
 }
 
@@ -285,7 +294,7 @@ fn a_section_read_twice_reports_once() {
 fn errors_of_the_composition_are_sorted_in() {
     let mut layers = layers("", "[topology]\nhosts = 3\nrat = 1", &[]);
     layers.problem(None, "no flows", None);
-    let _: Topology = layers.section();
+    let _: Topology = section(&mut layers);
     let place = layers.has("topology", "hosts");
     layers.problem(place, "hosts must be even", Some("add one".into()));
     let Problems(problems) = layers.finish(&SECTIONS, true).unwrap_err();
@@ -301,7 +310,12 @@ fn the_highest_list_wins_whole_and_overrides_change_entries() {
     let tables = layers.tables("traffic");
     let kinds: Vec<_> = tables.iter().map(|t| t.kind(&mut layers).unwrap().0).collect();
     assert_eq!(kinds, ["poisson", "c"]);
-    let loads: Vec<_> = tables.iter().map(|t| t.read::<Poisson>(&mut layers).load).collect();
+    let mut load = |table: &TableRef| {
+        let mut traffic = Poisson::default();
+        table.fill(&mut layers, &mut traffic);
+        traffic.load
+    };
+    let loads: Vec<_> = tables.iter().map(&mut load).collect();
     assert_eq!(loads, [0.8, 0.5]);
     assert_eq!(&*tables[0].has("load").unwrap().file, "--set");
     assert_eq!(tables[1].has("load"), None);

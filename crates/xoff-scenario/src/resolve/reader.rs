@@ -40,9 +40,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Replaces the values of a section that another part decides.
-    pub(super) fn overrule<K: Knobs>(&mut self, section: &K) {
+    pub(super) fn overrule(&mut self, section: &dyn Knobs) {
         for (key, value) in section.show() {
-            self.values.insert((K::SECTION, key), value);
+            self.values.insert((section.section(), key), value);
         }
     }
 
@@ -107,13 +107,12 @@ impl<'a> Reader<'a> {
 }
 
 impl Sections for Reader<'_> {
-    fn read<K: Knobs>(&mut self) -> K {
-        let section: K = self.layers.section();
-        self.effective.section(&section);
-        self.overrule(&section);
+    fn fill(&mut self, section: &mut dyn Knobs) {
+        self.layers.fill(section);
+        self.effective.section(section);
+        self.overrule(section);
         let conditions = section.conditions().into_iter();
-        self.conditions.extend(conditions.map(|(key, all)| (K::SECTION, key, all)));
-        section
+        self.conditions.extend(conditions.map(|(key, all)| (section.section(), key, all)));
     }
 
     fn unused(&mut self, section: &str, reason: &str) {

@@ -1,6 +1,6 @@
 //! All settings of a scenario with packets, read once.
 
-use xoff_core::knobs::{Capabilities, Knob as _, Knobs as _};
+use xoff_core::knobs::{Capabilities, Knob as _};
 use xoff_core::seam::{Seam, SectionDoc, Sections};
 use xoff_host::cc::ControlConfig;
 use xoff_host::intake::NicConfig;

@@ -33,7 +33,7 @@ impl Files for Lists {
 }
 
 fn kinds() -> impl Iterator<Item = TrafficConfig> {
-    TrafficConfig::KINDS.iter().map(|&kind| match TrafficConfig::with_defaults(kind) {
+    TrafficConfig::kinds().into_iter().map(|kind| match TrafficConfig::with_defaults(kind) {
         TrafficConfig::Connections(config) => {
             TrafficConfig::Connections(ConnectionsConfig { file: "two.cm".into(), ..config })
         }
@@ -87,6 +87,6 @@ fn settings_say_what_their_flows_do() {
 #[test]
 fn kinds_have_names_sections_and_classes_of_their_own() {
     let classes: BTreeSet<String> = kinds().map(|settings| settings.class().to_owned()).collect();
-    assert_eq!(classes.len(), TrafficConfig::KINDS.len());
-    assert_eq!(TrafficConfig::all_sections().len(), TrafficConfig::KINDS.len());
+    assert_eq!(classes.len(), TrafficConfig::kinds().len());
+    assert_eq!(TrafficConfig::all_sections().len(), TrafficConfig::kinds().len());
 }

@@ -5,7 +5,7 @@
 //! is the current over b, and theta over tau is the voltage over the bandwidth-delay product, if
 //! the bottleneck is busy. Acknowledgements carry no INT, and data packets no header of its own.
 
-use xoff_core::knobs::{Checked, Knobs as _};
+use xoff_core::knobs::Checked;
 use xoff_core::{BitRate, knobs};
 
 use super::super::{Ack, CongestionControl, ControlSettings, Path, Start};

@@ -1,6 +1,5 @@
 //! Properties of the settings of a crossbar switch.
 
-use xoff_core::knobs::Knobs as _;
 use xoff_core::seam::{Need, SectionDoc, Sections, Settings, need};
 
 use super::CrossbarConfig;

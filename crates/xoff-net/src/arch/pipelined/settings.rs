@@ -1,7 +1,6 @@
 //! Properties of the settings of a pipelined switch.
 
 use xoff_core::Bytes;
-use xoff_core::knobs::Knobs as _;
 use xoff_core::seam::{Need, SectionDoc, Sections, Settings, need};
 
 use super::PipelineConfig;

@@ -1,6 +1,6 @@
 //! Properties of BFC's settings, and the BFC of a switch built from them.
 
-use xoff_core::knobs::{Capabilities, Capability, Checked, Knob as _, Knobs as _};
+use xoff_core::knobs::{Capabilities, Capability, Checked, Knob as _};
 use xoff_core::seam::{Need, SectionDoc, Sections, Settings, need};
 
 use super::{

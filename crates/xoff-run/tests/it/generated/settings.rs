@@ -58,7 +58,7 @@ pub(super) fn page() -> String {
 /// The implementations that a setting chooses from.
 fn seam<S: Seam>(setting: &str) -> String {
     let mut text = format!("### `{setting}`\n\n| value | description |\n|---|---|\n");
-    for &kind in S::KINDS {
+    for kind in S::kinds() {
         let _ = writeln!(text, "| `{}` | {} |", kind.show(), cell(S::doc(kind)));
     }
     text
@@ -66,7 +66,7 @@ fn seam<S: Seam>(setting: &str) -> String {
 
 /// A table for each kind of entry of a list.
 fn entries<S: Seam>(list: &'static str) -> impl Iterator<Item = String> {
-    S::KINDS.iter().flat_map(move |&kind| {
+    S::kinds().into_iter().flat_map(move |kind| {
         let title = format!("[[{list}]] kind = {}", kind.show());
         S::sections(kind).into_iter().map(move |section| table(&title, &section))
     })
