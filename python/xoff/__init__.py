@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from xoff.side_by_side import Comparison, compare
     from xoff.sweeps import Swept, sweep
 
-__version__ = _version()
+__version__: str
 
 # Modules that import NumPy, which a run does without.
 _LATER = {
@@ -45,6 +45,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name not in _LATER:
         raise AttributeError(f"module 'xoff' has no attribute {name!r}")
     globals()[name] = found = getattr(import_module(_LATER[name]), name)

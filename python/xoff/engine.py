@@ -1,6 +1,6 @@
 """The one place that talks to the Rust engine: errors translated, time sliced.
 
-Nothing else imports `xoff._native`, so tests can put a stand-in here.
+Nothing else uses the module of the engine, so tests can put a stand-in here.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from xoff import _native
 from xoff.errors import RunError, ScenarioError, UsageError
+from xoff.native import load
 from xoff.text import suggestion
 
 if TYPE_CHECKING:
+    from xoff import _native
     from xoff._native import DeclaredTable, Run
+else:
+    _native = load()
 
 
 class Progress(TypedDict):

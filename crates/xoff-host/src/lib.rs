@@ -22,6 +22,9 @@ pub mod stats;
 pub mod tcp;
 pub mod transport;
 
+#[doc(hidden)]
+pub use inventory;
+
 pub use flow::{Finished, FlowStart, FlowStop};
 pub use frame::FrameConfig;
 pub use hosts::Hosts;

@@ -7,6 +7,7 @@
 //! ([`knobs!`](xoff_core::knobs!)), what they say about the control ([`ControlSettings`]), how a
 //! flow starts ([`Start`]) and the state of a flow ([`CongestionControl`]).
 
+mod added;
 mod capped;
 mod cubic;
 mod dcqcn;
@@ -36,6 +37,7 @@ use xoff_net::xcp::{XcpConfig, XcpHeader};
 
 use crate::tcp::{Shrink, TcpConfig};
 
+pub use added::{AddedConfig, AddedControl, AddedSettings, Addition};
 pub use capped::Capped;
 pub use cubic::{Cubic, CubicConfig};
 pub use dcqcn::{Dcqcn, DcqcnConfig};
@@ -198,6 +200,7 @@ macro_rules! controls {
             pub enum ControlConfig: dyn ControlSettings, named by Congestion {
                 $( $(#[doc = $doc])* $variant($settings) = $name ),+
             }
+            and Added(AddedConfig)
         }
 
         xoff_core::dispatch! {
@@ -207,6 +210,8 @@ macro_rules! controls {
                 $( $(#[doc = $doc])* $variant($state) ),+,
                 /// A control under the rate limit of an allocator.
                 Capped(Capped),
+                /// A control that another crate adds.
+                Added(Box<dyn AddedControl>),
             }
         }
 
@@ -220,7 +225,12 @@ macro_rules! controls {
                         let (control, pace) = settings.start(path, tcp);
                         (AnyControl::$variant(control), pace)
                     }
-                ),+ }
+                ),+
+                    Self::Added(settings) => {
+                        let (control, pace) = settings.start(path, tcp);
+                        (AnyControl::Added(control), pace)
+                    }
+                }
             }
         }
     };
