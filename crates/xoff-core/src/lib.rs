@@ -14,6 +14,7 @@ pub mod knobs;
 pub mod math;
 pub mod mrg32k3a;
 pub mod prefetch;
+pub mod program;
 pub mod rng;
 pub mod seam;
 pub mod sync;

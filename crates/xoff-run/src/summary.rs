@@ -9,6 +9,7 @@ mod elision;
 mod expresspass;
 mod flowtune;
 mod homa;
+mod jobs;
 pub(crate) mod json;
 pub mod keys;
 mod monitors;
@@ -33,6 +34,7 @@ pub use elision::Elision;
 pub use expresspass::ExpressPass;
 pub use flowtune::{Flowtune, Stream};
 pub use homa::Homa;
+pub use jobs::Job;
 use keys::{Named, keys};
 pub use monitors::{LinkDelay, Monitor};
 pub use numerical::{ConvergenceSummary, FluidSummary, NumericalSummary};
@@ -83,6 +85,8 @@ keys! {
         /// Completion times of web requests by class, then by group: `all`, and by the number of
         /// queries (`10`). Null without web requests.
         requests: Option<ByClass>,
+        /// Jobs, in the order of their entries. Null without jobs.
+        jobs: Option<Vec<Job>>,
         /// Sizes of data packets.
         frame: Frame,
         /// Bytes in a switch's buffer, sampled on the grid and pooled over switches.
@@ -184,6 +188,7 @@ impl Summary {
             classes: Class::all(simulation),
             queries: requests::queries(simulation),
             requests: requests::requests(simulation),
+            jobs: jobs::jobs(simulation),
             frame: Frame::of(simulation),
             buffer: Buffer::of(simulation.buffer(), simulation.buffer().max()),
             buffer_watermark: BufferWatermark::of(simulation.watermarks()),

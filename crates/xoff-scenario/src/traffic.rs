@@ -4,9 +4,11 @@ mod extent;
 pub(crate) mod files;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use xoff_core::BitRate;
 use xoff_core::knobs::Knob as _;
+use xoff_core::program::Job;
 use xoff_net::topo::Topology;
 use xoff_workload::{
     CLASSES, Capacity, Context, Crowd, Mix, Offer, Racks, Source, Traffic, TrafficConfig,
@@ -70,6 +72,7 @@ struct Builder<'a> {
     needs: &'a mut Needs,
     effective: &'a mut Effective,
     sources: Vec<Box<dyn Source + Send>>,
+    jobs: Vec<(u16, Arc<dyn Job>)>,
     crowds: Vec<Crowd>,
     bits_per_second: f64,
     /// Whether a source balances between the core links and the hosts' links.
@@ -122,6 +125,7 @@ pub(crate) fn read(
         needs,
         effective,
         sources: Vec::new(),
+        jobs: Vec::new(),
         crowds: Vec::new(),
         bits_per_second: 0.0,
         balances: false,
@@ -161,7 +165,7 @@ impl Builder<'_> {
     fn note(&mut self, settings: &TrafficConfig, offer: &Offer, place: &Place) {
         let flows = &mut self.flows;
         for (first, holds) in [
-            (&mut flows.waits, settings.waits() || offer.triggers),
+            (&mut flows.waits, settings.waits() || offer.triggers || offer.job.is_some()),
             (&mut flows.triggers, offer.triggers),
             (&mut flows.stops, settings.stops()),
             (&mut flows.first_labelled, settings.is_labelled()),
@@ -180,7 +184,8 @@ impl Builder<'_> {
     }
 
     fn take(&mut self, class: &str, offer: Offer) {
-        let Offer { source, crowd, sizes, bits_per_second, derived, .. } = offer;
+        let Offer { source, crowd, sizes, bits_per_second, job, derived, .. } = offer;
+        self.jobs.extend(job.map(|job| (self.sources.len() as u16, job)));
         for (name, value) in derived {
             self.effective.derive(&format!("traffic.{}.{name}", self.sources.len()), value);
         }
@@ -198,7 +203,8 @@ impl Builder<'_> {
     }
 
     fn finish(mut self, entries: &[TableRef]) -> Flows {
-        let traffic = Traffic::new(std::mem::take(&mut self.sources));
+        let mut traffic = Traffic::new(std::mem::take(&mut self.sources));
+        self.jobs.drain(..).for_each(|(source, job)| traffic.add_job(source, job));
         self.check_beginnings(&traffic, entries);
         let Capacity { core, .. } = *self.basis.capacity;
         let hosts = self.basis.capacity.hosts();

@@ -16,6 +16,7 @@ pub mod flow_series;
 pub mod flowtune;
 mod footprint;
 pub mod ideal;
+pub mod jobs;
 mod loss_notice;
 pub mod measure;
 pub mod partition;
@@ -39,5 +40,5 @@ pub use setup::Setup;
 pub use simulation::{Progress, Simulation};
 pub use tables::{
     BatchRow, FlowRow, FlowSeriesRow, NodeRow, PathRow, PortRow, PortSampleRow, QueryRow,
-    RequestRow, Rows, SampleRow,
+    RequestRow, RoundRow, Rows, SampleRow, StepRow,
 };

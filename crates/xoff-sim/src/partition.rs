@@ -11,6 +11,7 @@ use xoff_core::prefetch::{prefetch, prefetch_whole};
 use xoff_core::wheel::MAX_RANK;
 use xoff_core::{HostId, NodeId, PortId, TimerId};
 use xoff_host::flowtune::stream::StreamMessage;
+use xoff_host::hosts::HostedJob;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::Fabric;
 use xoff_net::arch::{AnySwitch, Destination, Switch};
@@ -178,6 +179,12 @@ impl Partition {
         self.starts.push(start);
     }
 
+    /// Adds the program of a rank of a job, on a host here.
+    pub(crate) fn add_program(&mut self, job: (u32, &HostedJob), rank: u32, host: HostId) {
+        let nic = self.directory.nic_of(host);
+        self.hosts.add_program(&mut self.fabric, job, rank, nic, tag::PROGRAM);
+    }
+
     /// Adds a flow's stop, at any time before it.
     pub fn add_stop(&mut self, stop: FlowStop) {
         self.stops.push(Reverse(stop));
@@ -292,6 +299,7 @@ impl Partition {
             tag::SWITCH_DELAY => self.on_delay_timer(number),
             tag::PAUSE => self.hosts.on_pause_timer(&mut self.fabric, number),
             tag::AGENT => self.hosts.on_agent_timer(&mut self.fabric, number),
+            tag::PROGRAM => self.hosts.on_program_timer(&mut self.fabric, number),
             tag::INTAKE => self.hosts.on_intake_timer(&mut self.fabric, number),
             other => unreachable!("an event of unknown kind {other:#x}"),
         }

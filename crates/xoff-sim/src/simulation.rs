@@ -20,6 +20,7 @@ use crate::cut::{Cut, Threads};
 use crate::fault_actions::FaultActions;
 use crate::flowtune::FlowtuneCounts;
 use crate::ideal;
+use crate::jobs::Jobs;
 use crate::measure::{
     ClassResults, Distribution, EndlessFlow, LinkDelays, MonitorResults, Outstanding,
 };
@@ -73,10 +74,12 @@ impl Plan {
         self.warmup + self.measure
     }
 
-    /// The batch of a measured flow or web request with this start, if there are batches.
+    /// The batch of a measured flow or web request with this start, if there are batches. Flows that
+    /// are measured whenever they begin may count for the first or the last one.
     fn batch_of(&self, start: Ps) -> Option<u16> {
-        let since = |batches| u128::from((start - self.warmup).0) * u128::from(batches);
-        (self.batches > 0).then(|| (since(self.batches) / u128::from(self.measure.0)) as u16)
+        let last = self.batches.checked_sub(1)?;
+        let since = u128::from(start.0.saturating_sub(self.warmup.0)) * u128::from(self.batches);
+        Some((since / u128::from(self.measure.0)).min(u128::from(last)) as u16)
     }
 }
 
@@ -145,6 +148,7 @@ pub struct Simulation {
     outstanding: u64,
     outstanding_then: Outstanding,
     requests: Requests,
+    jobs: Jobs,
     /// The last flow so far of each chain of successive flows, by source and chain.
     chains: FxHashMap<(u16, u32), FlowId>,
     /// Flows with a trigger: measured whenever they begin.
@@ -190,6 +194,7 @@ impl Simulation {
         monitored: &[HostId],
         threads: Threads,
     ) -> Result<Self, String> {
+        let jobs = Jobs::new(&traffic, &setup, plan.row_every)?;
         let cut = Cut::new(&setup, plan.partitions, threads.count);
         let parts = setup.build(&cut.of_node)?;
         let faults = FaultActions::new(&setup)?;
@@ -204,7 +209,8 @@ impl Simulation {
         let first = setup.topology.ports()[0];
         let same = |port: &Port| (port.rate, port.delay) == (first.rate, first.delay);
         let uniform = setup.topology.ports().iter().all(same);
-        Ok(Self {
+        let mut simulation = Self {
+            jobs,
             watchdog: Watchdog::new(plan.watchdog),
             watermarks: Watermarks::default(),
             throughput: Throughput::new(plan.grid, setup.topology.servers()),
@@ -256,7 +262,9 @@ impl Simulation {
             begin: None,
             end: None,
             payload_measured: 0,
-        })
+        };
+        simulation.add_programs();
+        Ok(simulation)
     }
 
     /// Advances by one step of the grid. Returns true if there is more to do.
@@ -283,6 +291,7 @@ impl Simulation {
         self.collect_chains();
         self.sort_paths(first_path);
         self.collect();
+        self.collect_rounds();
         self.collect_captured();
         self.sample();
         self.take_watermarks();
@@ -315,12 +324,16 @@ impl Simulation {
         if self.now < self.plan.measured_until() {
             return false;
         }
-        self.waiting() == 0 || self.now >= self.plan.measured_until() + self.plan.drain
+        (self.waiting() == 0 && self.jobs.unfinished() == 0)
+            || self.now >= self.plan.measured_until() + self.plan.drain
     }
 
     /// Before the first flow nothing is measured, although nodes may exchange messages: advances to
     /// the step of the first flow at once.
     fn skip_idle_start(&mut self) {
+        if !self.jobs.hosted.is_empty() {
+            return;
+        }
         let Some(next) = self.traffic.next_start() else { return };
         let to = Ps(next.0.min(self.plan.warmup.0) / self.plan.grid.0 * self.plan.grid.0);
         if self.traffic.issued() == 0 && to > self.now {
@@ -391,7 +404,9 @@ impl Simulation {
             self.finish_stopped(flow);
             return;
         }
-        if !self.is_measured(Ps(flow.start_ps)) && !self.triggered.contains(&flow.id) {
+        self.jobs.on_finished(done, &mut self.rows);
+        let counted = self.triggered.contains(&flow.id) || self.jobs.have(flow.id);
+        if !self.is_measured(Ps(flow.start_ps)) && !counted {
             return;
         }
         let row = FlowRow {

@@ -287,6 +287,54 @@ table! {
     }
 }
 
+const WITH_JOBS: &str =
+    "add [[traffic]] with kind = \"collective\"; run.flows must not be \"none\"";
+
+table! {
+    /// One row for each finished round of a job, in the order of their ends.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct RoundRow in "rounds", optional: WITH_JOBS {
+        /// The job: the place of its entry in the scenario's `[[traffic]]`, from 0.
+        job: u16,
+        /// The round, from 0.
+        round: u32,
+        /// Class of the traffic source, an index into `classes` of the summary.
+        class: u16,
+        /// Start of its first message.
+        begin_ps: u64,
+        /// Time at which the last rank finished it.
+        end_ps: u64,
+        /// Time between a rank's own end and that of the last one, mean over ranks.
+        waited_ps: u64,
+        /// The host that finished last.
+        slowest: u32,
+    }
+}
+
+table! {
+    /// One row for each finished step of a round of a job, in the order of their ends. Step s of a
+    /// collective operation has the messages that ranks send in stage s of its algorithm.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct StepRow in "steps", optional: WITH_JOBS {
+        /// The job: the place of its entry in the scenario's `[[traffic]]`, from 0.
+        job: u16,
+        /// The round, from 0.
+        round: u32,
+        /// The step, from 0.
+        step: u32,
+        /// Class of the traffic source, an index into `classes` of the summary.
+        class: u16,
+        /// Start of its first message.
+        begin_ps: u64,
+        /// Time at which its last message had arrived.
+        end_ps: u64,
+        /// Number of its messages.
+        messages: u64,
+        /// The flow of the message that arrived last.
+        last: u64,
+    }
+}
+
 tables! {
     /// The tables of a run with packets: rows that wait to be taken.
     pub struct Rows {
@@ -300,6 +348,8 @@ tables! {
         batches: BatchRow,
         nodes: NodeRow,
         paths: PathRow,
+        rounds: RoundRow,
+        steps: StepRow,
     }
 }
 

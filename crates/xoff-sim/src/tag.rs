@@ -29,6 +29,8 @@ pub(crate) const RETRANSMISSION: u32 = 11 << 28;
 pub(crate) const AGENT: u32 = 12 << 28;
 /// Pacing allows a flow's next packet.
 pub(crate) const PACE: u32 = 13 << 28;
+/// The timer of a program of a host.
+pub(crate) const PROGRAM: u32 = 14 << 28;
 /// A port, the event's item, has finished a transmission.
 pub(crate) const WAKE: u32 = SINGLE;
 /// The next flow begins.

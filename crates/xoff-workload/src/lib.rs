@@ -15,6 +15,7 @@
 
 mod bursts;
 mod checks;
+pub mod collective;
 pub mod connections;
 pub mod crowd;
 mod csv;
@@ -35,6 +36,7 @@ pub mod successive;
 pub mod tables;
 mod traffic;
 
+pub use collective::CollectiveConfig;
 pub use connections::{ConnectionMatrix, ConnectionsConfig};
 pub use crowd::Crowd;
 pub use csv::TableError;
@@ -53,7 +55,10 @@ pub use staggered::{Staggered, StaggeredConfig, StopOrder};
 pub use successive::{Successive, SuccessiveConfig};
 pub use traffic::Traffic;
 
+use std::sync::Arc;
+
 use xoff_core::knobs::Capability;
+use xoff_core::program::Job;
 use xoff_core::{BitRate, HostId, Ps};
 
 xoff_core::seam! {
@@ -79,6 +84,8 @@ xoff_core::seam! {
         List(ListConfig) = "list",
         /// Flows of a connection matrix of htsim.
         Connections(ConnectionsConfig) = "connections",
+        /// Collective operations of training jobs.
+        Collective(CollectiveConfig) = "collective",
     }
 }
 
@@ -162,6 +169,8 @@ pub struct Offer {
     pub paths: bool,
     /// True if flows wait for triggers, which have an effect at hosts anywhere at once.
     pub triggers: bool,
+    /// The job, if hosts run programs.
+    pub job: Option<Arc<dyn Job>>,
     /// Values derived from the settings, by name.
     pub derived: Vec<(&'static str, String)>,
 }
@@ -171,8 +180,8 @@ impl Offer {
     pub fn new(source: impl Source + Send + 'static, crowd: Crowd) -> Self {
         let source = Box::new(source);
         let (paths, triggers) = (false, false);
-        let (sizes, bits_per_second, derived) = (None, 0.0, Vec::new());
-        Self { source, crowd, sizes, bits_per_second, paths, triggers, derived }
+        let (sizes, bits_per_second, job, derived) = (None, 0.0, None, Vec::new());
+        Self { source, crowd, sizes, bits_per_second, paths, triggers, job, derived }
     }
 }
 

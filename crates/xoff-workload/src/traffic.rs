@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
+use xoff_core::program::Job;
 use xoff_core::{FlowId, Ps};
 
 use crate::{Arrival, Source};
@@ -21,6 +23,8 @@ pub struct Traffic {
     /// starts are taken in the order of the sources, so the merge has one possible result.
     heads: BinaryHeap<Reverse<(Ps, usize)>>,
     issued: u64,
+    /// The jobs, each with its source.
+    jobs: Vec<(u16, Arc<dyn Job>)>,
 }
 
 impl Traffic {
@@ -28,11 +32,22 @@ impl Traffic {
     #[must_use]
     pub fn new(sources: Vec<Box<dyn Source + Send>>) -> Self {
         let streams = sources.into_iter().map(|source| Stream { source, head: None }).collect();
-        let mut traffic = Self { streams, heads: BinaryHeap::new(), issued: 0 };
+        let mut traffic = Self { streams, ..Self::default() };
         for index in 0..traffic.streams.len() {
             traffic.refill(index);
         }
         traffic
+    }
+
+    /// Adds a job of a source.
+    pub fn add_job(&mut self, source: u16, job: Arc<dyn Job>) {
+        self.jobs.push((source, job));
+    }
+
+    /// The jobs, each with its source.
+    #[must_use]
+    pub fn jobs(&self) -> &[(u16, Arc<dyn Job>)] {
+        &self.jobs
     }
 
     /// Appends to `out` every flow that starts before `until` and was not taken yet, in the order
@@ -49,9 +64,16 @@ impl Traffic {
         first
     }
 
-    /// Start of each source's first flow that was not taken yet; `None` if there is none.
+    /// Start of each source's first flow that was not taken yet, or of its job; `None` if there is
+    /// none.
     pub fn first_starts(&self) -> impl Iterator<Item = Option<Ps>> {
-        self.streams.iter().map(|stream| stream.head.map(|flow| flow.start))
+        let job = |index| {
+            let job = self.jobs.iter().find(|(source, _)| usize::from(*source) == index);
+            job.map(|(_, job)| job.start())
+        };
+        let streams = self.streams.iter().enumerate();
+        streams
+            .map(move |(index, stream)| stream.head.map(|flow| flow.start).or_else(|| job(index)))
     }
 
     /// Start of the next flow; `None` when there are no more.

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use xoff_core::FlowId;
+use xoff_core::program::Event;
 use xoff_net::Fabric;
 
 use super::Hosts;
@@ -94,19 +95,22 @@ impl Chains {
         let other = self.ends.insert(flow, (next, until_ps));
         debug_assert!(other.is_none(), "two flows wait for flow {flow}");
     }
-
-    /// True if any arrival is awaited.
-    #[inline]
-    pub(super) fn await_arrivals(&self) -> bool {
-        !self.arrivals.is_empty()
-    }
 }
 
 impl Hosts {
+    /// True if an arrival may have an effect.
+    #[inline]
+    pub(super) fn await_arrivals(&self) -> bool {
+        !self.chains.arrivals.is_empty() || self.programs.are_here()
+    }
+
     /// All bytes of a flow have arrived at a host, perhaps not for the first time.
     #[cold]
     #[inline(never)]
     pub(super) fn on_arrived(&mut self, fabric: &mut Fabric, nic: u32, flow: u32) {
+        if self.programs.are_here() {
+            self.tell_program(fabric, nic, flow, Event::Arrived);
+        }
         let Some(awaited) = self.chains.arrivals.remove(&flow) else { return };
         self.chains.arrived.push(Arrived { time_ps: fabric.now, flow: awaited.flow });
         if let Some(next) = awaited.next {
@@ -120,6 +124,9 @@ impl Hosts {
     /// A flow of a host has ended.
     #[inline]
     pub(super) fn on_ended(&mut self, fabric: &mut Fabric, nic: u32, flow: FlowId) {
+        if self.programs.are_here() {
+            self.tell_program(fabric, nic, flow.0 as u32, Event::Sent);
+        }
         if self.chains.ends.is_empty() && self.chains.activated_by_end.is_empty() {
             return;
         }
@@ -146,7 +153,8 @@ impl Hosts {
         }
     }
 
-    fn begin(&mut self, fabric: &mut Fabric, nic: u32, mut start: FlowStart) {
+    /// Starts a flow now.
+    pub(super) fn begin(&mut self, fabric: &mut Fabric, nic: u32, mut start: FlowStart) {
         start.start_ps = fabric.now;
         self.chains.begun.push(start);
         self.start_flow(fabric, nic, start);

@@ -15,6 +15,7 @@ mod map_order;
 mod paths;
 mod pauses;
 mod posted;
+mod programs;
 mod receive;
 mod receiver_driven;
 mod send;
@@ -48,6 +49,7 @@ use crate::transport::TransportConfig;
 pub use self::chains::{Arrived, Chains, TriggerId};
 pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
 pub use self::paths::{BaseRtts, GivenPath, GivenPaths};
+pub use self::programs::{HostedJob, Programs, RoundEnd};
 pub use crate::stats::{HostStats, SignalStats};
 
 /// Settings of all hosts.
@@ -210,6 +212,8 @@ pub struct Hosts {
     paths: paths::Paths,
     /// Flows that begin when others have arrived or ended.
     pub chains: Chains,
+    /// The programs that hosts run.
+    pub programs: Programs,
     /// Flows that have ended since they were last taken.
     pub finished: Vec<Finished>,
     /// Counters.
@@ -274,6 +278,7 @@ impl Hosts {
             free: Vec::new(),
             paths: paths::Paths::default(),
             chains: Chains::default(),
+            programs: Programs::default(),
             finished: Vec::new(),
             stats: HostStats::default(),
         }

@@ -84,7 +84,7 @@ impl Hosts {
         packet.flags &= flag::MARKED | 7 << flag::CLASS_SHIFT;
         let class = packet.class();
         let from = if PLAIN { nic } else { self.link_of_packet(nic, &fabric.packets[id]) };
-        let awaited = whole && self.chains.await_arrivals();
+        let awaited = whole && self.await_arrivals();
         if awaited {
             // A flow that waits for this one may begin here.
             fabric.hold(self.nics[from as usize].port);

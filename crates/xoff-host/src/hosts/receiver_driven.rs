@@ -33,7 +33,7 @@ impl Hosts {
                 Action::Resume(sender) => self.resume(fabric, sender),
                 Action::Finish { sender, received_ps } => self.finish(fabric, sender, received_ps),
                 Action::Arrived { nic, flow } => {
-                    if self.chains.await_arrivals() {
+                    if self.await_arrivals() {
                         self.on_arrived(fabric, nic, flow);
                     }
                 }

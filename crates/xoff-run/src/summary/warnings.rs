@@ -23,7 +23,22 @@ pub(super) fn warnings(
         }
     }
     warnings.extend(of_requests(simulation));
+    warnings.extend(of_jobs(simulation));
     warnings
+}
+
+/// Jobs with rounds that did not end.
+fn of_jobs(simulation: &Simulation) -> impl Iterator<Item = String> {
+    let unfinished =
+        simulation.jobs().iter().filter(|job| (job.durations.len() as u32) < job.rounds);
+    unfinished.map(|job| {
+        format!(
+            "the job of class {} finished {} of {} rounds within the drain time",
+            simulation.class_of_source(job.source),
+            job.durations.len(),
+            job.rounds
+        )
+    })
 }
 
 fn of_load(context: &Context, realised: f64) -> Option<String> {

@@ -8,6 +8,7 @@ mod bfc_variants;
 mod capture;
 mod classes;
 mod closed_forms;
+mod collective;
 mod common;
 mod crossbar;
 mod deadlock;

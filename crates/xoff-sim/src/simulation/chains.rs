@@ -2,7 +2,7 @@
 //! another flow.
 
 use xoff_core::{FlowId, Ps};
-use xoff_host::hosts::Arrived;
+use xoff_host::hosts::{Arrived, RoundEnd};
 use xoff_host::{FlowStart, FlowStop};
 use xoff_workload::{After, Arrival, ENDLESS, Role};
 
@@ -104,7 +104,8 @@ impl Simulation {
 
     /// True if a flow counts as measured; `stops` is true if it will be stopped.
     pub(super) fn counts(&self, start: &FlowStart, stops: bool) -> bool {
-        self.is_measured(Ps(start.start_ps)) && start.bytes != ENDLESS && !stops
+        let measured = self.is_measured(Ps(start.start_ps)) || self.jobs.have(start.id);
+        measured && start.bytes != ENDLESS && !stops
     }
 
     /// True if a flow or request with this start is measured.
@@ -125,8 +126,32 @@ impl Simulation {
         arrived.sort_unstable_by_key(|arrived: &Arrived| (arrived.time_ps, arrived.flow));
         for start in &begun {
             self.requests.on_begun(start);
+            self.jobs.on_begun(start, self.class_of[start.source as usize]);
             self.count_start(start, false);
         }
         arrived.iter().for_each(|arrived| self.requests.on_arrived(arrived, &mut self.rows));
+    }
+
+    /// Collects the rounds that ranks of jobs finished in this step, in the order of time.
+    pub(super) fn collect_rounds(&mut self) {
+        let mut ends: Vec<RoundEnd> = Vec::new();
+        for partition in &mut self.partitions {
+            ends.append(&mut partition.hosts_mut().programs.ends);
+        }
+        ends.sort_unstable();
+        for end in &ends {
+            let source = self.jobs.hosted[end.job as usize].source;
+            self.jobs.on_round(end, self.class_of[source as usize], &mut self.rows);
+        }
+    }
+
+    /// Gives the programs of jobs to their hosts.
+    pub(super) fn add_programs(&mut self) {
+        for (index, job) in (0..).zip(&self.jobs.hosted) {
+            for (rank, host) in (0..).zip(job.job.hosts()) {
+                let partition = self.cut.of_node[host.index()] as usize;
+                self.partitions[partition].add_program((index, job), rank, *host);
+            }
+        }
     }
 }

@@ -9,6 +9,7 @@ use xoff_net::topo::Routes;
 use xoff_workload::Arrival;
 
 use super::Simulation;
+use crate::jobs::{hash_of_flow, hash_of_hosts};
 use crate::partition::Partition;
 use crate::setup::Labels;
 use crate::tables::{NodeRow, PathRow};
@@ -42,11 +43,8 @@ impl Simulation {
 
     fn hash(&mut self, id: FlowId, arrival: &Arrival) -> u32 {
         match &self.setup.labels {
-            Labels::Hashed => mix64(self.setup.seed ^ id.0.rotate_left(32)) as u32,
-            Labels::Connections => {
-                let pair = u64::from(arrival.src.0) << 32 | u64::from(arrival.dst.0);
-                mix64(mix64(self.setup.seed) ^ pair) as u32
-            }
+            Labels::Hashed => hash_of_flow(self.setup.seed, id, arrival.src, arrival.dst),
+            Labels::Connections => hash_of_hosts(self.setup.seed, id, arrival.src, arrival.dst),
             Labels::Pairs(ports) => {
                 let port = ports.get(id.0 as usize).copied().unwrap_or_default();
                 let next = self.sports.entry((arrival.src, arrival.dst)).or_insert(10_000);

@@ -12,6 +12,7 @@ use xoff_net::topo::Port;
 use super::{Progress, Simulation, Snapshot};
 use crate::backlog::Backlog;
 use crate::flowtune::FlowtuneCounts;
+use crate::jobs::JobResults;
 use crate::measure::{ClassResults, Distribution, EndlessFlow, MonitorResults, Outstanding};
 use crate::partition::queue_lengths::{QueueLengthDump, QueueLengthPlan};
 use crate::partition::{Partition, Place};
@@ -249,6 +250,18 @@ impl Simulation {
     #[must_use]
     pub fn requests(&self) -> &[RequestResults] {
         &self.requests.results
+    }
+
+    /// Jobs, in the order of their sources.
+    #[must_use]
+    pub fn jobs(&self) -> &[JobResults] {
+        &self.jobs.results
+    }
+
+    /// The name of the class of a traffic source.
+    #[must_use]
+    pub fn class_of_source(&self, source: u16) -> &str {
+        &self.classes[self.class_of[source as usize] as usize].name
     }
 
     /// Bytes in each switch's buffer, sampled and pooled.

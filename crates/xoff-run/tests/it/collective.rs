@@ -1,0 +1,212 @@
+//! Collective operations on an idle fabric against their closed forms.
+
+use crate::common::{finish, open, open_on};
+use xoff_run::summary::Job;
+use xoff_sim::{FlowRow, RoundRow, StepRow, Threads};
+
+/// Picoseconds that a byte takes at 100 Gb/s.
+const BYTE: u64 = 80;
+const DELAY: u64 = 1_000_000;
+const PACKET: u64 = 1048;
+const ACK: u64 = 64;
+
+/// Hosts on one switch. A message has one acknowledgement, of its last packet.
+fn star(hosts: u32, message: u64, job: &str) -> String {
+    format!(
+        "scheme = \"pfc\"\n\
+         [network]\ntopology = \"star\"\n\
+         [star]\nhosts = {hosts}\nrate = \"100Gbps\"\ndelay = \"1us\"\n\
+         [frame]\npayload = \"1000B\"\nheader = \"48B\"\nack = \"{ACK}B\"\n\
+         [run]\nwarmup = \"0us\"\nmeasure = \"10us\"\ndrain = \"1s\"\n\
+         [go_back_n]\nack_from = \"1GB\"\nchunk = \"{message}B\"\n\
+         [[traffic]]\nkind = \"collective\"\n{job}\n"
+    )
+}
+
+/// From the start of a message to the arrival of its last byte.
+fn arrival(bytes: u64) -> u64 {
+    bytes / 1000 * PACKET * BYTE + PACKET * BYTE + 2 * DELAY
+}
+
+/// From there to its acknowledgement at the sender.
+const BACK: u64 = 2 * (ACK * BYTE + DELAY);
+
+struct Outcome {
+    rounds: Vec<RoundRow>,
+    steps: Vec<StepRow>,
+    flows: Vec<FlowRow>,
+    job: Job,
+    digest: u64,
+}
+
+fn outcome(text: &str, overrides: &[&str], threads: Threads) -> Outcome {
+    let mut run = open_on(threads, text, overrides);
+    let flows = finish(&mut run);
+    let rows = run.rows();
+    let (rounds, steps) = (std::mem::take(&mut rows.rounds), std::mem::take(&mut rows.steps));
+    let job = run.summary().jobs.expect("there is a job").remove(0);
+    Outcome { rounds, steps, flows, job, digest: run.digest() }
+}
+
+/// The time of the only round.
+fn time(text: &str) -> u64 {
+    let found = outcome(text, &[], Threads::ONE);
+    assert_eq!(found.rounds.len(), 1, "{:?}", found.job);
+    found.rounds[0].end_ps - found.rounds[0].begin_ps
+}
+
+/// Stages in which all ranks send one message of the same size at the same time. From the second
+/// one on, an acknowledgement leaves first.
+fn in_step(stages: u64, message: u64) -> u64 {
+    stages * arrival(message) + (stages - 1) * ACK * BYTE + BACK
+}
+
+#[test]
+fn a_ring_takes_two_passes_of_all_pieces() {
+    for hosts in [2, 3, 8] {
+        let piece = 100_000;
+        for (operation, passes) in [("all-reduce", 2), ("reduce-scatter", 1), ("all-gather", 1)] {
+            let bytes = piece * hosts;
+            let job = format!("operation = \"{operation}\"\nbytes = \"{bytes}B\"\n");
+            let found = time(&star(hosts as u32, piece, &job));
+            assert_eq!(found, in_step(passes * (hosts - 1), piece), "{operation}, {hosts} hosts");
+        }
+    }
+}
+
+/// Bytes alone: 2 (n-1)/n S/C.
+#[test]
+fn its_bus_bandwidth_is_that_of_a_link_but_for_headers_and_latency() {
+    let job = "bytes = \"800MB\"\n";
+    let found = outcome(&star(8, 100_000_000, job), &[], Threads::ONE);
+    let bus = found.job.bus_gbytes_per_s.unwrap();
+    assert!((bus / (12.5 * 1000.0 / 1048.0) - 1.0).abs() < 1e-3, "{bus}");
+    let algorithm = found.job.algorithm_gbytes_per_s.unwrap();
+    assert!((bus / algorithm - 1.75).abs() < 1e-12);
+}
+
+/// Partners exchange messages, so the acknowledgement of each piece but the last one leaves between
+/// packets of the other message.
+#[test]
+fn halving_and_doubling_moves_the_same_bytes_in_fewer_stages() {
+    let (hosts, bytes) = (8, 800_000);
+    let job = format!("algorithm = \"halving-doubling\"\nbytes = \"{bytes}B\"\n");
+    let found = time(&star(hosts, 100_000, &job));
+    let stages = [4, 2, 1, 1, 2, 4].map(|pieces| arrival(pieces * 100_000));
+    let acknowledged = 5 + [3, 1, 0, 0, 1, 3].iter().sum::<u64>();
+    assert_eq!(found, stages.iter().sum::<u64>() + acknowledged * ACK * BYTE + BACK);
+}
+
+/// Rank 0 sends to two children at once, each of them to two more, and so on: both share a link, and
+/// the last packet of the second one ends it.
+#[test]
+fn a_tree_takes_its_depth() {
+    let job = "operation = \"broadcast\"\nalgorithm = \"tree\"\nbytes = \"100000B\"\n";
+    let found = outcome(&star(7, 100_000, job), &[], Threads::ONE);
+    let both = 2 * 100 * PACKET * BYTE + PACKET * BYTE + 2 * DELAY;
+    let one = &found.steps[0];
+    assert_eq!((one.messages, one.step), (6, 0));
+    // The inner ranks' acknowledgements leave before their own messages.
+    let last = both + ACK * BYTE + both;
+    assert_eq!(one.end_ps - one.begin_ps, last);
+    assert_eq!(found.rounds[0].end_ps - found.rounds[0].begin_ps, last + BACK);
+}
+
+/// A chain passes the whole on, host by host.
+#[test]
+fn a_chain_takes_its_length() {
+    let job = "operation = \"broadcast\"\nbytes = \"100000B\"\n";
+    let found = time(&star(5, 100_000, job));
+    assert_eq!(found, 4 * arrival(100_000) + 3 * ACK * BYTE + BACK);
+}
+
+#[test]
+fn a_barrier_takes_the_logarithm_of_its_ranks() {
+    let job = "operation = \"barrier\"\nalgorithm = \"dissemination\"\n";
+    let found = outcome(&star(8, 1, job), &[], Threads::ONE);
+    let message = 2 * (49 * BYTE + DELAY);
+    // A message is shorter than the acknowledgement in front of it, and waits for it at the switch.
+    let behind = (ACK + ACK - 49) * BYTE;
+    assert_eq!(found.rounds[0].end_ps, 3 * message + 2 * behind + BACK);
+    assert_eq!(found.steps.len(), 3);
+}
+
+/// Each host receives (n-1)/n S at the rate of its link.
+#[test]
+fn an_all_to_all_meets_the_bound_of_its_links() {
+    let job = "operation = \"all-to-all\"\nalgorithm = \"direct\"\nbytes = \"16MB\"\n";
+    let found = time(&star(8, 2_000_000, job)) as f64;
+    let bound = (7 * 2000 * PACKET * BYTE) as f64;
+    assert!((1.0..1.02).contains(&(found / bound)), "{}", found / bound);
+}
+
+#[test]
+fn rounds_follow_one_another_and_stragglers_hold_all_up() {
+    let job = "bytes = \"400000B\"\nrounds = 3\ncompute = \"50us\"\nstragglers = \"2\"\n\
+               straggle = \"30us\"\n";
+    let found = outcome(&star(4, 100_000, job), &[], Threads::ONE);
+    assert_eq!(found.rounds.len(), 3);
+    assert_eq!(found.job.finished, 3);
+    assert_eq!(found.steps.len(), 18);
+    let (first, second) = (&found.rounds[0], &found.rounds[1]);
+    assert_eq!(first.begin_ps, 50_000_000);
+    // Host 2 begins 30 us later, and all others wait for what it sends.
+    assert!(first.end_ps > 80_000_000 + in_step(6, 100_000));
+    assert!(second.begin_ps >= first.end_ps - first.waited_ps - 30_000_000);
+    // Each step names the message that arrived last.
+    let last = found.steps[0].last;
+    let flow = found.flows.iter().find(|row| row.flow == last).unwrap();
+    assert_eq!((flow.src, flow.dst), (2, 3));
+}
+
+#[test]
+fn results_do_not_depend_on_the_cut() {
+    let job = "bytes = \"4MB\"\nrounds = 2\nlanes = 2\nalgorithm = \"both-ways\"\n\
+               jitter = \"20us\"\nplacement = \"random\"\nhosts = \"0-23\"\n\
+               [[traffic]]\nkind = \"open-loop\"\nload = 0.3\n";
+    let text = format!(
+        "scheme = \"dctcp\"\n[run]\nwarmup = \"0us\"\nmeasure = \"200us\"\ndrain = \"20ms\"\n\
+         [[traffic]]\nkind = \"collective\"\n{job}"
+    );
+    let one = outcome(&text, &[], Threads::ONE);
+    assert_eq!(one.job.finished, 2);
+    for threads in [2, 3, 8] {
+        let other = outcome(&text, &[], Threads::up_to(threads));
+        assert_eq!(other.digest, one.digest, "{threads} threads");
+        assert_eq!((other.rounds, other.steps), (one.rounds.clone(), one.steps.clone()));
+    }
+    let cut = outcome(&text, &["run.partitions=5"], Threads::ONE);
+    assert_eq!((cut.digest, cut.rounds), (one.digest, one.rounds));
+}
+
+#[test]
+fn a_job_that_does_not_end_is_reported() {
+    let job = "bytes = \"400MB\"\nrounds = 2\n";
+    let mut run = open(&star(4, 100_000_000, job), &["run.drain=1ms"]);
+    finish(&mut run);
+    let summary = run.summary();
+    assert_eq!(summary.jobs.as_ref().unwrap()[0].finished, 0);
+    let said = "the job of class collective finished 0 of 2 rounds within the drain time";
+    assert!(summary.warnings.iter().any(|warning| warning == said), "{:?}", summary.warnings);
+}
+
+/// The same job under schemes of every kind ends, and none is faster than the ideal.
+#[test]
+fn every_scheme_runs_a_job() {
+    let job = "bytes = \"160KB\"\nalgorithm = \"halving-doubling\"\nhosts = \"0-7\"\n";
+    for (scheme, _) in xoff_scenario::presets() {
+        if scheme.starts_with("htsim") || scheme == "bfc-incast-label" {
+            continue; // packets have whole sizes; a source must be labelled
+        }
+        let text = format!(
+            "scheme = \"{scheme}\"\n[run]\nwarmup = \"0us\"\nmeasure = \"10us\"\ndrain = \"2s\"\n\
+             [[traffic]]\nkind = \"collective\"\n{job}"
+        );
+        let mut run = open(&text, crate::common::for_fast_links(&scheme));
+        finish(&mut run);
+        let job = run.summary().jobs.unwrap().remove(0);
+        assert_eq!(job.finished, 1, "{scheme}");
+        let ideal = 2.0 * 7.0 / 8.0 * 160e3 * 8.0 / 100e3;
+        assert!(job.mean_us.unwrap() > ideal, "{scheme}: {job:?}");
+    }
+}

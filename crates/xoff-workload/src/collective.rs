@@ -1,0 +1,326 @@
+//! Collective operations of training jobs.
+
+mod all_to_all;
+mod halving;
+mod pattern;
+mod ring;
+mod staged;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::sync::Arc;
+
+use xoff_core::knobs::{Effect, because};
+use xoff_core::program::Job as _;
+use xoff_core::rng::Purpose;
+use xoff_core::{Bytes, HostId, Ps, Rng, choices};
+
+use self::all_to_all::{AllToAll, Dissemination};
+use self::halving::Halving;
+use self::pattern::{Pattern, share};
+use self::ring::{Chain, Ring};
+use self::staged::{Pace, Staged};
+use self::tree::Tree;
+use crate::{
+    Arrival, CLASSES, Context, Crowd, Frequency, Mix, Offer, Source, TrafficSettings, host_set,
+};
+
+choices! {
+    /// A collective operation.
+    pub enum Operation {
+        /// All ranks get the sum of what each has.
+        AllReduce = "all-reduce",
+        /// Each rank gets its piece of the sum.
+        ReduceScatter = "reduce-scatter",
+        /// All ranks get the pieces of all.
+        AllGather = "all-gather",
+        /// Each rank has a piece for every other one.
+        AllToAll = "all-to-all",
+        /// All ranks get what the first one has.
+        Broadcast = "broadcast",
+        /// All ranks learn that all have come; of 1 byte.
+        Barrier = "barrier",
+    }
+}
+
+choices! {
+    /// The algorithm of a collective operation.
+    pub enum Algorithm {
+        /// Neighbours pass pieces on: all-reduce, reduce-scatter, all-gather, broadcast.
+        Ring = "ring",
+        /// The same in both directions; the lanes alternate: all-reduce, reduce-scatter, all-gather.
+        BothWays = "both-ways",
+        /// Partners exchange halves, then quarters: all-reduce, reduce-scatter, all-gather, for
+        /// powers of two.
+        Halving = "halving-doubling",
+        /// A binary tree: all-reduce, broadcast.
+        Tree = "tree",
+        /// Two binary trees, one for every other lane, whose inner ranks are leaves of the other:
+        /// all-reduce.
+        DoubleTree = "double-tree",
+        /// A rank sends to all others at once: all-to-all.
+        Direct = "direct",
+        /// A rank sends to one other at a time: all-to-all.
+        Pairwise = "pairwise",
+        /// A rank tells others at doubling distances: barrier.
+        Dissemination = "dissemination",
+    }
+}
+
+choices! {
+    /// The order of a job's ranks on its hosts.
+    pub enum Placement {
+        /// By number, so that neighbours share a rack.
+        Packed = "packed",
+        /// Neighbours are in different racks, as far as there are any.
+        Spread = "spread",
+        /// At random.
+        Random = "random",
+    }
+}
+
+xoff_core::knobs! {
+    /// A collective operation of a job, in one or more rounds. A message begins at its sender when
+    /// all that it depends on has arrived there. A rank begins its next round when all messages to it
+    /// have arrived, and its own are acknowledged. The flows are all measured, whenever they begin.
+    pub struct CollectiveConfig in "collective" {
+        /// The operation.
+        operation: Operation = Operation::AllReduce,
+        /// Its algorithm.
+        algorithm: Algorithm = Algorithm::Ring,
+        /// Bytes of each rank's buffer, as NCCL counts them: the input of an all-reduce,
+        /// reduce-scatter, all-to-all or broadcast, the output of an all-gather.
+        bytes: Bytes = Bytes(64_000_000) => [Effect::Unless(|job| because(
+            job.operation == Operation::Barrier,
+            "operation = \"barrier\"",
+        ))],
+        /// Number of lanes: parts of the bytes with messages of their own, side by side.
+        lanes: u32 = 1 => [Effect::Unless(|job| because(
+            job.operation == Operation::Barrier,
+            "operation = \"barrier\"",
+        ))],
+        /// The hosts: all, or numbers and ranges such as 0-3,7,9-12.
+        hosts: String = "all".to_owned(),
+        /// The order of ranks on them.
+        placement: Placement = Placement::Packed,
+        /// Number of rounds.
+        rounds: u32 = 1,
+        /// Time that each rank computes before a round.
+        compute: Ps = Ps(0),
+        /// Most further time that a rank computes, drawn uniformly for each rank and round.
+        jitter: Ps = Ps(0),
+        /// Hosts that compute longer: numbers and ranges; empty: none.
+        stragglers: String = String::new(),
+        /// How much longer they compute.
+        straggle: Ps = Ps::from_us(100) => [Effect::Unless(|job| because(
+            job.stragglers.is_empty(),
+            "stragglers = \"\"",
+        ))],
+        /// Start of the job.
+        start: Ps = Ps(0),
+        /// The priority of the packets.
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        /// The name of these flows in the results.
+        class: String = "collective".to_owned(),
+    }
+}
+
+impl TrafficSettings for CollectiveConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let job = self.job(context)?;
+        let sends = |stage| job.pattern.stage(0, stage, 0).sends;
+        let sizes: Vec<u64> =
+            (0..job.pattern.stages()).flat_map(sends).map(|(_, bytes)| bytes).collect();
+        let mut mix = Mix::default();
+        mix.add_flows(Frequency::InAll(job.messages() as f64), sizes);
+        let ranks = job.hosts().len() as f64;
+        let together = ranks * f64::from(job.lanes) * f64::from(job.pattern.fan());
+        let crowd = Crowd::of(together).between(self.start, Ps(0));
+        let job = Some(Arc::new(job) as _);
+        Ok(Offer { sizes: Some(mix), job, ..Offer::new(NoFlows, crowd) })
+    }
+}
+
+/// A job has no flows of its own accord.
+struct NoFlows;
+
+impl Source for NoFlows {
+    fn next(&mut self) -> Option<Arrival> {
+        None
+    }
+}
+
+impl CollectiveConfig {
+    fn job(&self, context: &Context<'_>) -> Result<Staged, String> {
+        let hosts = self.placed(context)?;
+        let ranks = hosts.len() as u32;
+        if ranks < 2 {
+            return Err("hosts names one host: a collective operation needs at least 2".into());
+        }
+        if self.rounds == 0 {
+            return Err("rounds is 0: give at least 1 or leave the section out".into());
+        }
+        let pattern = self.pattern(ranks)?;
+        let lanes = self.lane_count();
+        let pace = Pace {
+            start: self.start,
+            compute: self.compute,
+            jitter: self.jitter,
+            stragglers: self.stragglers(&hosts, context.hosts())?,
+            straggle: self.straggle,
+            seed: context.seed,
+            source: context.source,
+        };
+        let measure = (self.bytes.0, self.bus_factor(ranks));
+        Ok(Staged::new(pattern, hosts, (lanes, self.rounds), pace, self.priority, measure))
+    }
+
+    fn lane_count(&self) -> u32 {
+        if self.operation == Operation::Barrier { 1 } else { self.lanes }
+    }
+
+    /// The hosts in the order of ranks.
+    fn placed(&self, context: &Context<'_>) -> Result<Vec<HostId>, String> {
+        let named = host_set::parse(&self.hosts, context.hosts());
+        let mut hosts = named.map_err(|problem| format!("hosts: {problem}"))?;
+        match self.placement {
+            Placement::Packed => {}
+            Placement::Spread => {
+                let Some(racks) = context.capacity.racks else {
+                    return Err("placement = \"spread\" needs a fabric of equal racks with two \
+                                layers: network.topology = \"leaf-spine\""
+                        .into());
+                };
+                hosts.sort_by_key(|host| (host.0 % racks.hosts, host.0));
+            }
+            Placement::Random => {
+                let stream = u64::from(context.source);
+                Rng::stream(context.seed, Purpose::Traffic, stream).shuffle(&mut hosts);
+            }
+        }
+        Ok(hosts)
+    }
+
+    /// The ranks that compute longer, in order.
+    fn stragglers(&self, hosts: &[HostId], all: u32) -> Result<Vec<u32>, String> {
+        if self.stragglers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let named = host_set::parse(&self.stragglers, all);
+        let named = named.map_err(|problem| format!("stragglers: {problem}"))?;
+        let rank = |host: &HostId| {
+            let place = hosts.iter().position(|other| other == host);
+            place.map(|rank| rank as u32).ok_or_else(|| {
+                format!("stragglers: host {host} is not among the hosts of this job")
+            })
+        };
+        let mut ranks = named.iter().map(rank).collect::<Result<Vec<u32>, String>>()?;
+        ranks.sort_unstable();
+        Ok(ranks)
+    }
+
+    /// The algorithm for this number of ranks.
+    fn pattern(&self, ranks: u32) -> Result<Arc<dyn Pattern>, String> {
+        use Algorithm as A;
+        use Operation as O;
+        let pieces = match (self.operation, self.algorithm) {
+            (O::Barrier, _) => 0,
+            (O::Broadcast, _) | (_, A::Tree | A::DoubleTree) => 1,
+            _ => u64::from(ranks),
+        };
+        let lanes = self.lanes(pieces)?;
+        let (scatters, gathers) = match self.operation {
+            O::AllReduce => (true, true),
+            operation => (operation == O::ReduceScatter, operation == O::AllGather),
+        };
+        let passes = u32::from(scatters) + u32::from(gathers);
+        Ok(match (self.operation, self.algorithm) {
+            (O::AllReduce | O::ReduceScatter | O::AllGather, A::Ring | A::BothWays) => {
+                let both_ways = self.algorithm == A::BothWays;
+                if both_ways && lanes.len() < 2 {
+                    let said = "algorithm = \"both-ways\" gives each direction every other lane";
+                    return Err(format!("{said}: set lanes to 2 or more"));
+                }
+                Arc::new(Ring { ranks, passes, lanes, both_ways })
+            }
+            (O::AllReduce | O::ReduceScatter | O::AllGather, A::Halving) => {
+                if !ranks.is_power_of_two() {
+                    return Err(format!(
+                        "algorithm = \"halving-doubling\" needs a power of two of hosts, not \
+                         {ranks}"
+                    ));
+                }
+                Arc::new(Halving { ranks, scatters, gathers, lanes })
+            }
+            (O::AllReduce | O::Broadcast, A::Tree | A::DoubleTree) => {
+                let mirrors = self.algorithm == A::DoubleTree;
+                if mirrors && lanes.len() < 2 {
+                    let said = "algorithm = \"double-tree\" gives each tree every other lane";
+                    return Err(format!("{said}: set lanes to 2 or more"));
+                }
+                if mirrors && self.operation == O::Broadcast {
+                    return Err("algorithm = \"double-tree\" has two roots, a broadcast one: use \
+                                \"tree\" or \"ring\""
+                        .into());
+                }
+                Arc::new(Tree { ranks, reduces: self.operation == O::AllReduce, mirrors, lanes })
+            }
+            (O::Broadcast, A::Ring) => Arc::new(Chain { ranks, lanes }),
+            (O::AllToAll, A::Direct | A::Pairwise) => {
+                let one_at_a_time = self.algorithm == A::Pairwise;
+                Arc::new(AllToAll { ranks, one_at_a_time, lanes })
+            }
+            (O::Barrier, A::Dissemination) => Arc::new(Dissemination { ranks }),
+            _ => return Err(self.no_such_algorithm()),
+        })
+    }
+
+    /// The bytes of each lane, which must be enough for this number of pieces.
+    fn lanes(&self, pieces: u64) -> Result<Vec<u64>, String> {
+        let lanes = u64::from(self.lane_count());
+        if lanes == 0 {
+            return Err("lanes is 0: give at least 1".into());
+        }
+        if pieces * lanes > self.bytes.0 {
+            return Err(format!(
+                "bytes is {}, less than one for each of {pieces} pieces in {lanes} lanes",
+                self.bytes
+            ));
+        }
+        Ok((0..lanes).map(|lane| share(self.bytes.0, lanes, lane, lane + 1)).collect())
+    }
+
+    fn no_such_algorithm(&self) -> String {
+        use xoff_core::knobs::Knob as _;
+        let fitting = match self.operation {
+            Operation::AllReduce => {
+                "\"ring\", \"both-ways\", \"halving-doubling\", \"tree\" or \"double-tree\""
+            }
+            Operation::ReduceScatter | Operation::AllGather => {
+                "\"ring\", \"both-ways\" or \"halving-doubling\""
+            }
+            Operation::AllToAll => "\"direct\" or \"pairwise\"",
+            Operation::Broadcast => "\"ring\" or \"tree\"",
+            Operation::Barrier => "\"dissemination\"",
+        };
+        let (algorithm, operation) = (self.algorithm.show(), self.operation.show());
+        format!("algorithm = {algorithm} cannot do operation = {operation}: use {fitting}")
+    }
+
+    /// The factor from algorithm bandwidth to bus bandwidth (NVIDIA, nccl-tests, PERFORMANCE.md):
+    /// the share of the buffer that each rank must send at least.
+    fn bus_factor(&self, ranks: u32) -> f64 {
+        let others = f64::from(ranks - 1) / f64::from(ranks);
+        match self.operation {
+            Operation::AllReduce => 2.0 * others,
+            Operation::ReduceScatter | Operation::AllGather | Operation::AllToAll => others,
+            Operation::Broadcast => 1.0,
+            Operation::Barrier => 0.0,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Exchanges between all pairs of ranks, and a barrier.
+
+use super::pattern::{Pattern, Stage, share};
+
+/// Each rank has a piece for every other one.
+#[derive(Debug)]
+pub(super) struct AllToAll {
+    pub(super) ranks: u32,
+    /// Whether a rank sends to one other at a time, instead of to all at once.
+    pub(super) one_at_a_time: bool,
+    /// Bytes of each lane.
+    pub(super) lanes: Vec<u64>,
+}
+
+impl AllToAll {
+    /// The rank at a distance above, and the one below.
+    fn at(&self, rank: u32, distance: u32) -> (u32, u32) {
+        ((rank + distance) % self.ranks, (rank + self.ranks - distance) % self.ranks)
+    }
+
+    fn piece(&self, lane: u32, to: u32) -> (u32, u64) {
+        let (ranks, piece) = (u64::from(self.ranks), u64::from(to));
+        (to, share(self.lanes[lane as usize], ranks, piece, piece + 1))
+    }
+}
+
+impl Pattern for AllToAll {
+    fn stages(&self) -> u32 {
+        if self.one_at_a_time { self.ranks - 1 } else { 1 }
+    }
+
+    fn fan(&self) -> u32 {
+        if self.one_at_a_time { 1 } else { self.ranks - 1 }
+    }
+
+    fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage {
+        let mut found = Stage::default();
+        if self.one_at_a_time {
+            // "The MPICH pairwise exchange": the next one when the last one has arrived.
+            found
+                .waits
+                .extend(stage.checked_sub(1).map(|before| (before, self.at(rank, stage).1, 0)));
+            if stage < self.stages() {
+                found.sends.push(self.piece(lane, self.at(rank, stage + 1).0));
+            }
+        } else if stage == 0 {
+            let others = 1..self.ranks;
+            found.sends.extend(others.map(|distance| self.piece(lane, self.at(rank, distance).0)));
+        } else {
+            let others = 1..self.ranks;
+            found.waits.extend(others.map(|distance| (0, self.at(rank, distance).1, distance - 1)));
+        }
+        found
+    }
+}
+
+/// A barrier by dissemination (Hensgen, Finkel and Manber, "Two algorithms for barrier
+/// synchronization", 1988): in stage s a rank tells the one 2^s above.
+#[derive(Debug)]
+pub(super) struct Dissemination {
+    pub(super) ranks: u32,
+}
+
+impl Pattern for Dissemination {
+    fn stages(&self) -> u32 {
+        self.ranks.next_power_of_two().ilog2()
+    }
+
+    fn fan(&self) -> u32 {
+        1
+    }
+
+    fn stage(&self, _lane: u32, stage: u32, rank: u32) -> Stage {
+        let at = |stage: u32| (1 << stage) % self.ranks;
+        let from = |stage| (rank + self.ranks - at(stage)) % self.ranks;
+        let mut found = Stage::default();
+        found.waits.extend(stage.checked_sub(1).map(|before| (before, from(before), 0)));
+        if stage < self.stages() {
+            found.sends.push(((rank + at(stage)) % self.ranks, 1));
+        }
+        found
+    }
+}

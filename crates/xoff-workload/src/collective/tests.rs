@@ -1,0 +1,165 @@
+//! Every operation under every algorithm, on hosts that deliver in any order.
+
+use std::path::Path;
+
+use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
+use xoff_core::BitRate;
+use xoff_core::program::{Act, Event, Job, Program};
+
+use super::*;
+use crate::Capacity;
+
+fn job(config: &CollectiveConfig, hosts: u32) -> Result<Staged, String> {
+    let rates = vec![BitRate::from_gbps(100); hosts as usize];
+    let capacity = Capacity { core: BitRate(0), host_rates: rates, racks: None };
+    config.job(&Context { capacity: &capacity, seed: 1, source: 3, files: &Path::new("") })
+}
+
+/// What ranks sent to each other, and the rounds that each finished.
+struct Outcome {
+    /// Sender, receiver and bytes of each message.
+    sent: Vec<(u32, u32, u64)>,
+    finished: Vec<u32>,
+}
+
+/// Delivers one waiting event at a time, in an order that `choose` decides; some arrive twice.
+fn run(job: &Staged, mut choose: impl FnMut(usize) -> usize) -> Outcome {
+    let ranks = job.hosts().len();
+    let mut programs: Vec<Box<dyn Program>> =
+        (0..ranks as u32).map(|rank| job.program(rank)).collect();
+    let mut waiting: Vec<(usize, Event)> = (0..ranks).map(|rank| (rank, Event::Begin)).collect();
+    let mut outcome = Outcome { sent: Vec::new(), finished: vec![0; ranks] };
+    let mut numbers = std::collections::BTreeSet::new();
+    let mut acts = Vec::new();
+    while !waiting.is_empty() {
+        let (rank, event) = waiting.swap_remove(choose(waiting.len()) % waiting.len());
+        programs[rank].react(event, &mut acts);
+        for act in acts.drain(..) {
+            match act {
+                Act::Send { message, to, bytes } => {
+                    assert!(numbers.insert(message), "message {message} is sent twice");
+                    assert!(message < job.messages() && bytes > 0);
+                    let to = job.hosts().iter().position(|&host| host == to).unwrap();
+                    assert_ne!(to, rank);
+                    outcome.sent.push((rank as u32, to as u32, bytes));
+                    waiting.push((to, Event::Arrived(message)));
+                    waiting.push((to, Event::Arrived(message)));
+                    waiting.push((rank, Event::Sent(message)));
+                }
+                Act::Compute { key, .. } => waiting.push((rank, Event::Computed(key))),
+                Act::Finish { round } => {
+                    assert_eq!(round, outcome.finished[rank]);
+                    outcome.finished[rank] += 1;
+                }
+            }
+        }
+    }
+    outcome
+}
+
+const ALL: [(Operation, &[Algorithm]); 6] = [
+    (
+        Operation::AllReduce,
+        &[
+            Algorithm::Ring,
+            Algorithm::BothWays,
+            Algorithm::Halving,
+            Algorithm::Tree,
+            Algorithm::DoubleTree,
+        ],
+    ),
+    (Operation::ReduceScatter, &[Algorithm::Ring, Algorithm::BothWays, Algorithm::Halving]),
+    (Operation::AllGather, &[Algorithm::Ring, Algorithm::BothWays, Algorithm::Halving]),
+    (Operation::AllToAll, &[Algorithm::Direct, Algorithm::Pairwise]),
+    (Operation::Broadcast, &[Algorithm::Ring, Algorithm::Tree]),
+    (Operation::Barrier, &[Algorithm::Dissemination]),
+];
+
+/// The bytes that all ranks send together: what the textbooks say.
+fn expected(operation: Operation, algorithm: Algorithm, ranks: u64, bytes: u64) -> u64 {
+    match (operation, algorithm) {
+        (Operation::Barrier, _) => ranks * u64::from(ranks.next_power_of_two().ilog2()),
+        (Operation::Broadcast, _) => (ranks - 1) * bytes,
+        (Operation::AllReduce, _) => 2 * (ranks - 1) * bytes,
+        _ => (ranks - 1) * bytes,
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_rank_finishes_in_any_order_of_events(
+        ranks in 2u32..18,
+        lanes in 2u32..4,
+        rounds in 1u32..4,
+        compute in prop::bool::ANY,
+        seed in any::<u64>(),
+    ) {
+        for (operation, algorithms) in ALL {
+            for &algorithm in algorithms {
+                let ranks =
+                    if algorithm == Algorithm::Halving { ranks.next_power_of_two() } else { ranks };
+                let bytes = Bytes(10_007);
+                let jitter = Ps(if compute { 1000 } else { 0 });
+                let config = CollectiveConfig {
+                    operation, algorithm, bytes, lanes, rounds, jitter,
+                    ..CollectiveConfig::default()
+                };
+                let job = job(&config, ranks).unwrap();
+                let mut rng = Rng::stream(seed, Purpose::Traffic, 0);
+                let outcome = run(&job, |count| rng.below(count as u64) as usize);
+                prop_assert!(outcome.finished.iter().all(|&done| done == rounds), "{:?}", config);
+                let sent: u64 = outcome.sent.iter().map(|&(_, _, bytes)| bytes).sum();
+                let once = expected(operation, algorithm, u64::from(ranks), bytes.0);
+                prop_assert_eq!(sent, u64::from(rounds) * once, "{:?}", config);
+                let by_stage: u64 =
+                    (0..job.pattern.stages()).map(|stage| job.messages_of_step(stage)).sum();
+                prop_assert_eq!(outcome.sent.len() as u64, by_stage * u64::from(rounds));
+            }
+        }
+    }
+}
+
+/// 12 bytes on four ranks: each sends three bytes to its right six times, and the pieces go round.
+#[test]
+fn a_ring_passes_each_piece_on() {
+    let config = CollectiveConfig { bytes: Bytes(10), ..CollectiveConfig::default() };
+    let job = job(&config, 4).unwrap();
+    let sizes = |rank: u32| -> Vec<u64> {
+        (0..6).map(|stage| job.pattern.stage(0, stage, rank).sends[0].1).collect()
+    };
+    // Pieces of 2, 3, 2 and 3 bytes. A rank sends what its left one sent before.
+    assert_eq!(sizes(0), [2, 3, 2, 3, 2, 3]);
+    assert_eq!(sizes(1)[1..], sizes(0)[..5]);
+}
+
+#[test]
+fn halves_get_smaller_and_larger() {
+    let config = CollectiveConfig {
+        algorithm: Algorithm::Halving,
+        bytes: Bytes(800),
+        ..CollectiveConfig::default()
+    };
+    let job = job(&config, 8).unwrap();
+    let sends: Vec<(u32, u64)> =
+        (0..6).map(|stage| job.pattern.stage(0, stage, 0).sends[0]).collect();
+    assert_eq!(sends, [(4, 400), (2, 200), (1, 100), (1, 100), (2, 200), (4, 400)]);
+}
+
+#[test]
+fn wrong_settings_say_why() {
+    let default = CollectiveConfig::default();
+    let refused = |config: &CollectiveConfig| job(config, 6).err().expect("is refused");
+    let said = refused(&CollectiveConfig { algorithm: Algorithm::Direct, ..default.clone() });
+    assert!(said.contains("use \"ring\", \"both-ways\""), "{said}");
+    let said = refused(&CollectiveConfig { algorithm: Algorithm::Halving, ..default.clone() });
+    assert!(said.contains("power of two of hosts, not 6"), "{said}");
+    let said = refused(&CollectiveConfig { bytes: Bytes(11), lanes: 2, ..default.clone() });
+    assert!(said.contains("6 pieces in 2 lanes"), "{said}");
+    let said = refused(&CollectiveConfig { placement: Placement::Spread, ..default.clone() });
+    assert!(said.contains("leaf-spine"), "{said}");
+    let said = refused(&CollectiveConfig { stragglers: "9".into(), ..default.clone() });
+    assert!(said.contains("hosts are 0 to 5"), "{said}");
+    let said =
+        refused(&CollectiveConfig { hosts: "0-2".into(), stragglers: "4".into(), ..default });
+    assert!(said.contains("host 4 is not among the hosts of this job"), "{said}");
+}
