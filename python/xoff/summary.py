@@ -27,6 +27,7 @@ def render(result: Result) -> str:
         return f"{_head(result.summary, result.digest)}\n\n{table((engine, 'value'), rows)}\n"
     parts = [_head(result.summary, result.digest)]
     parts += [_class_table(entry) for entry in result.class_entries]
+    parts.append(_collectives(result.summary))
     parts.append(_fabric(result.summary))
     parts += [_monitors(result.summary)] if result.summary.get("monitors") else []
     parts += [f"warning: {text}" for text in result.summary.get("warnings") or []]
@@ -78,6 +79,27 @@ def _row(name: str, group: Group, unfinished: int) -> list[str]:
 def _size(group: Group) -> str:
     low, high = group.get("low_bytes") or 0, group.get("high_bytes")
     return f"{low:,.0f} - {high:,.0f}" if high is not None else f"{low:,.0f} and more"
+
+
+def _collectives(summary: Mapping[str, Any]) -> str:
+    """Format what became of jobs: a row for each."""
+    header = ("job", "ranks", "rounds", "mean", "longest", "waited", "bus bandwidth")
+    rows = [
+        [
+            str(job.get("class", "?")),
+            f"{job['ranks']:,}",
+            f"{job['finished']:,} of {job['rounds']:,}",
+            *(_us(job.get(key)) for key in ("mean_us", "max_us", "waited_us")),
+            "-" if job.get("bus_gbytes_per_s") is None else f"{job['bus_gbytes_per_s']:.4g} GB/s",
+        ]
+        for job in summary.get("jobs") or []
+    ]
+    note = "\nwaited: for the slowest rank, mean over ranks and rounds"
+    return table(header, rows) + note if rows else ""
+
+
+def _us(value: float | None) -> str:
+    return "-" if value is None else time_text(round(value * 1e6))
 
 
 def _fabric(summary: Mapping[str, Any]) -> str:

@@ -72,8 +72,8 @@ pub trait Job: Debug + Send + Sync {
     /// The number of messages in a step of a round.
     fn messages_of_step(&self, step: u32) -> u64;
     /// Bytes of a round by which its users measure it, and the factor by which these are multiplied
-    /// for the bus bandwidth.
-    fn measure(&self) -> (u64, f64);
+    /// for the bus bandwidth; `None`: its users measure its time.
+    fn measure(&self) -> Option<(u64, f64)>;
     /// The program of a rank.
     fn program(&self, rank: u32) -> Box<dyn Program>;
 }

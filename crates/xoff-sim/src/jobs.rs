@@ -39,8 +39,8 @@ pub struct JobResults {
     pub ranks: u32,
     /// Rounds in all.
     pub rounds: u32,
-    /// Bytes of a round, and the factor of the bus bandwidth.
-    pub measure: (u64, f64),
+    /// Bytes of a round, and the factor of the bus bandwidth, if it has them.
+    pub measure: Option<(u64, f64)>,
     /// Start of the job, and end of its last finished round (ps).
     pub start_ps: u64,
     /// Each finished round: from its first message to its end (ps).

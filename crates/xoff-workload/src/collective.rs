@@ -13,8 +13,7 @@ use std::sync::Arc;
 
 use xoff_core::knobs::{Effect, because};
 use xoff_core::program::Job as _;
-use xoff_core::rng::Purpose;
-use xoff_core::{Bytes, HostId, Ps, Rng, choices};
+use xoff_core::{Bytes, HostId, Ps, choices};
 
 use self::all_to_all::{AllToAll, Dissemination};
 use self::halving::Halving;
@@ -22,9 +21,8 @@ use self::pattern::{Pattern, share};
 use self::ring::{Chain, Ring};
 use self::staged::{Pace, Staged};
 use self::tree::Tree;
-use crate::{
-    Arrival, CLASSES, Context, Crowd, Frequency, Mix, Offer, Source, TrafficSettings, host_set,
-};
+use crate::ranks::{Placement, placed};
+use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings, host_set};
 
 choices! {
     /// A collective operation.
@@ -65,18 +63,6 @@ choices! {
         Pairwise = "pairwise",
         /// A rank tells others at doubling distances: barrier.
         Dissemination = "dissemination",
-    }
-}
-
-choices! {
-    /// The order of a job's ranks on its hosts.
-    pub enum Placement {
-        /// By number, so that neighbours share a rack.
-        Packed = "packed",
-        /// Neighbours are in different racks, as far as there are any.
-        Spread = "spread",
-        /// At random.
-        Random = "random",
     }
 }
 
@@ -146,18 +132,9 @@ impl TrafficSettings for CollectiveConfig {
     }
 }
 
-/// A job has no flows of its own accord.
-struct NoFlows;
-
-impl Source for NoFlows {
-    fn next(&mut self) -> Option<Arrival> {
-        None
-    }
-}
-
 impl CollectiveConfig {
     fn job(&self, context: &Context<'_>) -> Result<Staged, String> {
-        let hosts = self.placed(context)?;
+        let hosts = placed(&self.hosts, self.placement, context)?;
         let ranks = hosts.len() as u32;
         if ranks < 2 {
             return Err("hosts names one host: a collective operation needs at least 2".into());
@@ -176,34 +153,12 @@ impl CollectiveConfig {
             seed: context.seed,
             source: context.source,
         };
-        let measure = (self.bytes.0, self.bus_factor(ranks));
+        let measure = self.bus_factor(ranks).map(|factor| (self.bytes.0, factor));
         Ok(Staged::new(pattern, hosts, (lanes, self.rounds), pace, self.priority, measure))
     }
 
     fn lane_count(&self) -> u32 {
         if self.operation == Operation::Barrier { 1 } else { self.lanes }
-    }
-
-    /// The hosts in the order of ranks.
-    fn placed(&self, context: &Context<'_>) -> Result<Vec<HostId>, String> {
-        let named = host_set::parse(&self.hosts, context.hosts());
-        let mut hosts = named.map_err(|problem| format!("hosts: {problem}"))?;
-        match self.placement {
-            Placement::Packed => {}
-            Placement::Spread => {
-                let Some(racks) = context.capacity.racks else {
-                    return Err("placement = \"spread\" needs a fabric of equal racks with two \
-                                layers: network.topology = \"leaf-spine\""
-                        .into());
-                };
-                hosts.sort_by_key(|host| (host.0 % racks.hosts, host.0));
-            }
-            Placement::Random => {
-                let stream = u64::from(context.source);
-                Rng::stream(context.seed, Purpose::Traffic, stream).shuffle(&mut hosts);
-            }
-        }
-        Ok(hosts)
     }
 
     /// The ranks that compute longer, in order.
@@ -314,13 +269,13 @@ impl CollectiveConfig {
 
     /// The factor from algorithm bandwidth to bus bandwidth (NVIDIA, nccl-tests, PERFORMANCE.md):
     /// the share of the buffer that each rank must send at least.
-    fn bus_factor(&self, ranks: u32) -> f64 {
+    fn bus_factor(&self, ranks: u32) -> Option<f64> {
         let others = f64::from(ranks - 1) / f64::from(ranks);
         match self.operation {
-            Operation::AllReduce => 2.0 * others,
-            Operation::ReduceScatter | Operation::AllGather | Operation::AllToAll => others,
-            Operation::Broadcast => 1.0,
-            Operation::Barrier => 0.0,
+            Operation::AllReduce => Some(2.0 * others),
+            Operation::ReduceScatter | Operation::AllGather | Operation::AllToAll => Some(others),
+            Operation::Broadcast => Some(1.0),
+            Operation::Barrier => None,
         }
     }
 }

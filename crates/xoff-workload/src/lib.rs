@@ -21,6 +21,7 @@ pub mod crowd;
 mod csv;
 pub mod elephants;
 mod files;
+mod goal;
 pub mod host_set;
 pub mod incast;
 pub mod list;
@@ -30,6 +31,7 @@ mod mix;
 pub mod open_loop;
 pub mod permutation;
 pub mod queries;
+pub(crate) mod ranks;
 pub mod sizes;
 pub mod staggered;
 pub mod successive;
@@ -42,6 +44,7 @@ pub use crowd::Crowd;
 pub use csv::TableError;
 pub use elephants::{Elephants, ElephantsConfig};
 pub use files::Files;
+pub use goal::GoalConfig;
 pub use incast::{EventArrivals, Incast, IncastConfig};
 pub use list::{FlowList, ListConfig};
 pub use locality::{Locality, Racks};
@@ -50,6 +53,7 @@ pub use mix::{Frequency, Mix};
 pub use open_loop::{Arrivals, LoadOn, OpenLoop, OpenLoopConfig};
 pub use permutation::{Permutation, PermutationConfig};
 pub use queries::{Queries, QueriesConfig, Workflow};
+pub use ranks::Placement;
 pub use sizes::{Reading, SizeTable};
 pub use staggered::{Staggered, StaggeredConfig, StopOrder};
 pub use successive::{Successive, SuccessiveConfig};
@@ -86,6 +90,8 @@ xoff_core::seam! {
         Connections(ConnectionsConfig) = "connections",
         /// Collective operations of training jobs.
         Collective(CollectiveConfig) = "collective",
+        /// Operations of ranks in a GOAL schedule.
+        Goal(GoalConfig) = "goal",
     }
 }
 
@@ -182,6 +188,15 @@ impl Offer {
         let (paths, triggers) = (false, false);
         let (sizes, bits_per_second, job, derived) = (None, 0.0, None, Vec::new());
         Self { source, crowd, sizes, bits_per_second, paths, triggers, job, derived }
+    }
+}
+
+/// The source of a job: its hosts make the flows.
+struct NoFlows;
+
+impl Source for NoFlows {
+    fn next(&mut self) -> Option<Arrival> {
+        None
     }
 }
 

@@ -352,6 +352,40 @@ def _successive(rng: random.Random, fabric: Fabric, at: Times) -> Section:
     }
 
 
+# The algorithms of each collective operation.
+_ALGORITHMS = {
+    "all-reduce": ("ring", "both-ways", "halving-doubling", "tree", "double-tree"),
+    "reduce-scatter": ("ring", "both-ways", "halving-doubling"),
+    "all-gather": ("ring", "both-ways", "halving-doubling"),
+    "all-to-all": ("direct", "pairwise"),
+    "broadcast": ("ring", "tree"),
+    "barrier": ("dissemination",),
+}
+
+
+def _collective(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    operation = rng.choice(tuple(_ALGORITHMS))
+    algorithm = rng.choice(_ALGORITHMS[operation])
+    # A power of two fits every algorithm.
+    ranks = 2 ** rng.randrange(1, max(2, min(5, fabric.hosts.bit_length())))
+    drawn: Section = {
+        "operation": operation,
+        "algorithm": algorithm,
+        "hosts": f"0-{ranks - 1}",
+        "placement": rng.choice(("packed", "random")),
+        "rounds": rng.randrange(1, 4),
+        "start": duration(rng.uniform(0, at.end)),
+    }
+    if operation != "barrier":
+        drawn["lanes"] = rng.randrange(2, 4)
+        drawn["bytes"] = f"{64 + round(fabric.host_rate / 8e12 * at.measure * rng.random())}B"
+    if rng.random() < 0.5:
+        drawn["jitter"] = duration(rng.uniform(0, at.measure / 10))
+        drawn["stragglers"] = str(rng.randrange(ranks))
+        drawn["straggle"] = duration(rng.uniform(0, at.measure / 10))
+    return drawn
+
+
 def _defaults(rng: random.Random, fabric: Fabric, at: Times) -> Section:
     del rng, fabric, at
     return {}
@@ -394,6 +428,7 @@ _SOURCES: dict[str, Callable[[random.Random, Fabric, Times], Section]] = {
     "elephants": _elephants,
     "queries": _queries,
     "successive": _successive,
+    "collective": _collective,
 }
 
 

@@ -27,7 +27,7 @@ keys! {
         iteration_us: Option<f64>,
         /// Time that a rank waited for the last one, mean over ranks and finished rounds.
         waited_us: Option<f64>,
-        /// Algorithm bandwidth at the mean time, in Gbyte/s.
+        /// Algorithm bandwidth at the mean time, in Gbyte/s; null for a barrier or a schedule.
         algorithm_gbytes_per_s: Option<f64>,
         /// Bus bandwidth at the mean time, in Gbyte/s.
         bus_gbytes_per_s: Option<f64>,
@@ -42,9 +42,12 @@ impl Job {
         let per_round =
             |total_ps: f64| (finished > 0).then(|| total_ps / finished as f64 / PS_PER_US);
         let mean_us = per_round(results.durations.iter().map(|&ps| ps as f64).sum());
-        let (bytes, factor) = results.measure;
         // Bytes per microsecond are 1e-3 Gbyte/s.
-        let bandwidth = mean_us.filter(|&mean| mean > 0.0).map(|mean| bytes as f64 / mean / 1e3);
+        let bandwidth = |bytes: f64| Some(bytes / mean_us.filter(|&mean| mean > 0.0)? / 1e3);
+        let (algorithm, bus) = match results.measure {
+            Some((bytes, factor)) => (bandwidth(bytes as f64), bandwidth(bytes as f64 * factor)),
+            None => (None, None),
+        };
         Self {
             class: class.to_owned(),
             ranks: results.ranks,
@@ -54,8 +57,8 @@ impl Job {
             max_us: results.durations.iter().max().map(|&ps| ps as f64 / PS_PER_US),
             iteration_us: per_round((results.end_ps - results.start_ps) as f64),
             waited_us: per_round(results.waited_ps),
-            algorithm_gbytes_per_s: bandwidth,
-            bus_gbytes_per_s: bandwidth.map(|bandwidth| bandwidth * factor),
+            algorithm_gbytes_per_s: algorithm,
+            bus_gbytes_per_s: bus,
         }
     }
 }

@@ -78,8 +78,8 @@ pub(super) struct Staged {
     pub(super) rounds: u32,
     pub(super) pace: Pace,
     pub(super) priority: u8,
-    /// Bytes of a round, and the factor of the bus bandwidth.
-    pub(super) measure: (u64, f64),
+    /// Bytes of a round, and the factor of the bus bandwidth, if it has them.
+    pub(super) measure: Option<(u64, f64)>,
     /// Messages of each stage, in all lanes.
     of_stage: Vec<u64>,
 }
@@ -91,7 +91,7 @@ impl Staged {
         (lanes, rounds): (u32, u32),
         pace: Pace,
         priority: u8,
-        measure: (u64, f64),
+        measure: Option<(u64, f64)>,
     ) -> Self {
         let ranks = hosts.len() as u32;
         let sent = |stage: u32| {
@@ -143,7 +143,7 @@ impl Job for Staged {
         self.of_stage[step as usize]
     }
 
-    fn measure(&self) -> (u64, f64) {
+    fn measure(&self) -> Option<(u64, f64)> {
         self.measure
     }
 

@@ -8,6 +8,8 @@ use xoff_core::program::{Act, Event, Job, Program};
 
 use super::*;
 use crate::Capacity;
+use xoff_core::Rng;
+use xoff_core::rng::Purpose;
 
 fn job(config: &CollectiveConfig, hosts: u32) -> Result<Staged, String> {
     let rates = vec![BitRate::from_gbps(100); hosts as usize];

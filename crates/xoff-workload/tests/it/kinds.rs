@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use xoff_core::seam::Seam;
 use xoff_core::{BitRate, Ps};
 use xoff_workload::{
-    After, Arrival, Capacity, ConnectionsConfig, Context, Files, Offer, Racks, TrafficConfig,
-    TrafficSettings,
+    After, Arrival, Capacity, ConnectionsConfig, Context, Files, GoalConfig, Offer, Racks,
+    TrafficConfig, TrafficSettings,
 };
 
 const HOSTS: u32 = 128;
@@ -23,8 +23,10 @@ impl Files for Lists {
     }
 
     fn read(&self, path: &Path) -> io::Result<String> {
-        let is_matrix = path.extension().is_some_and(|ending| ending == "cm");
-        Ok(if is_matrix {
+        let ends_with = |ending: &str| path.extension().is_some_and(|found| found == ending);
+        Ok(if ends_with("goal") {
+            "num_ranks 2\nrank 0 {\nsend 9b to 1\n}\nrank 1 {\nrecv 9b from 0\n}\n".into()
+        } else if ends_with("cm") {
             "Nodes 128\nConnections 2\n5->2 start 30 size 9\n0->1 start 0 size 7\n".into()
         } else {
             "src,dst,size_bytes,start_ps\n0,1,7,0\n5,2,9,30\n".into()
@@ -32,10 +34,18 @@ impl Files for Lists {
     }
 }
 
+/// The kinds with flows of their own. Those of a job come from its hosts.
 fn kinds() -> impl Iterator<Item = TrafficConfig> {
+    all().filter(|settings| offer(&**settings, 1).job.is_none())
+}
+
+fn all() -> impl Iterator<Item = TrafficConfig> {
     TrafficConfig::kinds().into_iter().map(|kind| match TrafficConfig::with_defaults(kind) {
         TrafficConfig::Connections(config) => {
             TrafficConfig::Connections(ConnectionsConfig { file: "two.cm".into(), ..config })
+        }
+        TrafficConfig::Goal(config) => {
+            TrafficConfig::Goal(GoalConfig { file: "two.goal".into(), ..config })
         }
         settings => settings,
     })
@@ -86,7 +96,7 @@ fn settings_say_what_their_flows_do() {
 
 #[test]
 fn kinds_have_names_sections_and_classes_of_their_own() {
-    let classes: BTreeSet<String> = kinds().map(|settings| settings.class().to_owned()).collect();
+    let classes: BTreeSet<String> = all().map(|settings| settings.class().to_owned()).collect();
     assert_eq!(classes.len(), TrafficConfig::kinds().len());
     assert_eq!(TrafficConfig::all_sections().len(), TrafficConfig::kinds().len());
 }

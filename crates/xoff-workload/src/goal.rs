@@ -1,0 +1,83 @@
+//! Traces of applications as GOAL schedules.
+
+mod dag;
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use xoff_core::Ps;
+use xoff_core::digest::text_digest;
+use xoff_core::knobs::Effect;
+
+use self::dag::Dag;
+use self::schedule::Schedule;
+use crate::ranks::{Placement, placed};
+use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings};
+
+xoff_core::knobs! {
+    /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a flow
+    /// that begins when all that it `requires` has ended and all that it `irequires` has begun; it
+    /// ends when all its bytes are acknowledged. A `recv` ends when a message with its sender and tag
+    /// has arrived; the first reception takes the first message. A `calc` takes its nanoseconds, one
+    /// at a time on each `cpu`. `nic` has no effect. A message of 0 bytes has 1. The flows are all
+    /// measured, whenever they begin.
+    pub struct GoalConfig in "goal" {
+        /// The path of the file.
+        file: String = String::new(),
+        /// The hosts: all, or numbers and ranges such as 0-3,7,9-12. There must be one for each rank;
+        /// of `all`, the first ones are used.
+        hosts: String = "all".to_owned(),
+        /// The order of ranks on them.
+        placement: Placement = Placement::Packed,
+        /// Start of the job.
+        start: Ps = Ps(0),
+        /// The priority of the packets.
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        /// The name of these flows in the results.
+        class: String = "goal".to_owned(),
+    }
+}
+
+impl TrafficSettings for GoalConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let path = context.files.path(&self.file);
+        let text = context
+            .files
+            .read(&path)
+            .map_err(|error| format!("file = {:?}: {}: {error}", self.file, path.display()))?;
+        let schedule = Schedule::parse(&self.file, &text)?;
+        let hosts = self.hosts(schedule.ranks.len(), context)?;
+        let dag = Dag::new(schedule, hosts, self.start, self.priority);
+        let sizes = dag.sizes();
+        let flows = sizes.len() as f64;
+        let mut mix = Mix::default();
+        mix.add_flows(Frequency::InAll(flows), sizes);
+        let crowd = Crowd::of(flows).between(self.start, Ps(0));
+        let derived = vec![("digest", format!("{:016x}", text_digest(&text)))];
+        let job = Some(Arc::new(dag) as _);
+        Ok(Offer { sizes: Some(mix), job, derived, ..Offer::new(NoFlows, crowd) })
+    }
+}
+
+impl GoalConfig {
+    /// A host for each rank.
+    fn hosts(&self, ranks: usize, context: &Context<'_>) -> Result<Vec<xoff_core::HostId>, String> {
+        let mut hosts = placed(&self.hosts, self.placement, context)?;
+        let is_all = self.hosts.trim() == "all";
+        if hosts.len() < ranks || (!is_all && hosts.len() > ranks) {
+            return Err(format!(
+                "hosts names {} hosts, but file = {:?} has {ranks} ranks",
+                hosts.len(),
+                self.file
+            ));
+        }
+        hosts.truncate(ranks);
+        Ok(hosts)
+    }
+}

@@ -1,0 +1,223 @@
+//! Schedules on hosts that deliver in any order.
+
+use std::path::Path;
+
+use proptest::prelude::{any, prop_assert, proptest};
+use xoff_core::program::{Act, Event, Job, Program};
+use xoff_core::rng::Purpose;
+use xoff_core::{HostId, Rng};
+
+use super::*;
+
+fn dag(text: &str) -> Dag {
+    let schedule = Schedule::parse("s.goal", text).unwrap_or_else(|error| panic!("{error}"));
+    let hosts = (0..schedule.ranks.len() as u32).map(HostId).collect();
+    Dag::new(schedule, hosts, Ps(0), 0)
+}
+
+/// Runs a schedule with one waiting event at a time, chosen by `choose`. Returns the acts of each
+/// rank in their order.
+fn run(dag: &Dag, mut choose: impl FnMut(usize) -> usize) -> Vec<Vec<Act>> {
+    let ranks = dag.hosts().len();
+    let mut programs: Vec<Box<dyn Program>> =
+        (0..ranks as u32).map(|rank| dag.program(rank)).collect();
+    let mut waiting: Vec<(usize, Event)> = (0..ranks).map(|rank| (rank, Event::Begin)).collect();
+    let mut all = vec![Vec::new(); ranks];
+    let mut acts = Vec::new();
+    while !waiting.is_empty() {
+        let (rank, event) = waiting.remove(choose(waiting.len()) % waiting.len());
+        programs[rank].react(event, &mut acts);
+        for act in acts.drain(..) {
+            all[rank].push(act);
+            match act {
+                Act::Send { message, to, .. } => {
+                    waiting.push((to.index(), Event::Arrived(message)));
+                    waiting.push((to.index(), Event::Arrived(message)));
+                    waiting.push((rank, Event::Sent(message)));
+                }
+                Act::Compute { key, .. } => waiting.push((rank, Event::Computed(key))),
+                Act::Finish { .. } => {}
+            }
+        }
+    }
+    all
+}
+
+const EXCHANGE: &str = "num_ranks 2
+/* two ranks
+   exchange */
+rank 0 {
+l1: calc 100 cpu 1
+l2: send 10b to 1 tag 7
+l3: recv 20b from 1 tag 8 cpu 0 nic 0
+l2 requires l1
+calc 5 // begins at once
+}
+rank 1 {
+a: recv 10b from 0 tag 7
+b: send 20b to 0 tag 8
+b irequires a
+}
+";
+
+#[test]
+fn operations_follow_their_dependencies() {
+    let found = run(&dag(EXCHANGE), |_| 0);
+    let compute = |key, ns: u64| Act::Compute { key, time: Ps(ns * 1000) };
+    let send = |message, to, bytes| Act::Send { message, to: HostId(to), bytes };
+    let finish = Act::Finish { round: 0 };
+    assert_eq!(found[0], [compute(0, 100), compute(3, 5), send(0, 1, 10), finish]);
+    // The reception has begun, though it has not ended.
+    assert_eq!(found[1], [send(1, 0, 20), finish]);
+}
+
+#[test]
+fn a_processor_does_one_thing_at_a_time() {
+    let text = "num_ranks 1\nrank 0 {\ncalc 1\ncalc 2\ncalc 3 cpu 4\n}\n";
+    let mut program = dag(text).program(0);
+    let mut acts = Vec::new();
+    program.react(Event::Begin, &mut acts);
+    let keys = |acts: &[Act]| -> Vec<u64> {
+        acts.iter().map(|act| if let Act::Compute { key, .. } = act { *key } else { 99 }).collect()
+    };
+    assert_eq!(keys(&acts), [0, 2]);
+    acts.clear();
+    program.react(Event::Computed(0), &mut acts);
+    assert_eq!(keys(&acts), [1]);
+}
+
+/// A reception of any sender takes what came first, and the first of two receptions takes it.
+#[test]
+fn receptions_take_messages_in_order() {
+    let text = "num_ranks 3
+rank 0 {
+any: recv 1b from -1 tag -1
+one: recv 1b from 1 tag 5
+calc 7
+x: calc 8
+x requires any
+y: calc 9
+y requires one
+}
+rank 1 {
+send 1b to 0 tag 5
+}
+rank 2 {
+send 1b to 0 tag 6
+}
+";
+    let dag = dag(text);
+    let mut program = dag.program(0);
+    let mut acts = Vec::new();
+    program.react(Event::Begin, &mut acts);
+    acts.clear();
+    // Rank 1's message fits both: the reception of any began first.
+    program.react(Event::Arrived(0), &mut acts);
+    program.react(Event::Arrived(0), &mut acts);
+    program.react(Event::Computed(2), &mut acts);
+    assert_eq!(acts, [Act::Compute { key: 3, time: Ps(8000) }]);
+}
+
+#[test]
+fn a_rank_may_send_to_itself() {
+    let text = "num_ranks 1\nrank 0 {\na: send 0b to 0\nb: recv 0b from 0\nb requires a\n}\n";
+    assert_eq!(run(&dag(text), |_| 0)[0], [Act::Finish { round: 0 }]);
+}
+
+#[test]
+fn mistakes_are_named_with_their_line() {
+    let error = |text: &str| Schedule::parse("s.goal", text).unwrap_err();
+    for (text, said) in [
+        ("", "s.goal: it has no `num_ranks N`"),
+        ("num_ranks 0", "s.goal:1: num_ranks 0: expected 1 to"),
+        ("num_ranks 99999999999", "s.goal:1: num_ranks 99999999999: expected"),
+        ("rank 0 {\n}", "s.goal:1: there is no rank 0: num_ranks is 0"),
+        ("num_ranks 1\nrank 1 {\n}", "s.goal:2: there is no rank 1: num_ranks is 1"),
+        ("num_ranks 1\nrank 0 {\ncalc 1\n", "s.goal:2: rank 0 has no closing brace"),
+        ("num_ranks 1\nrank 0 {\ncalc x\n}", "s.goal:3: x is no number"),
+        ("num_ranks 1\nrank 0 {\ncalc 18446744073709551615\n}", "s.goal:3: 1844"),
+        ("num_ranks 1\nrank 0 {\nsend 8 to 0\n}", "s.goal:3: 8: expected bytes, as 8b"),
+        ("num_ranks 1\nrank 0 {\nsend 8b to 0 tog 1\n}", "s.goal:3: tog: expected tag or cpu"),
+        ("num_ranks 1\nrank 0 {\nsend 8b to 0 tag\n}", "s.goal:3: tag: expected a value"),
+        ("num_ranks 1\nrank 0 {\nsend 8b to 3\n}", "s.goal:3: there is no rank 3"),
+        ("num_ranks 1\nrank 0 {\njump\n}", "s.goal:3: expected `send BYTESb to RANK`"),
+        ("num_ranks 1\nrank 0 {\na: calc 1\na: calc 1\n}", "s.goal:4: rank 0 has two operations a"),
+        (
+            "num_ranks 1\nrank 0 {\na: calc 1\na requires b\n}",
+            "s.goal:4: rank 0 has no operation b",
+        ),
+        ("num_ranks 1\nrank 0 {\na: calc 1\na requires a\n}", "s.goal:3: this operation waits for"),
+        (
+            "num_ranks 2\nrank 0 {\nrecv 1b from 1 tag 3\n}",
+            "s.goal:3: from rank 1 to rank 0 with tag 3, 1 more are received than sent",
+        ),
+        ("calc 1", "s.goal:1: expected `num_ranks N` or `rank N {`"),
+    ] {
+        assert!(error(text).starts_with(said), "{text:?}: {}", error(text));
+    }
+}
+
+#[test]
+fn each_rank_needs_a_host() {
+    let rates = vec![xoff_core::BitRate::from_gbps(100); 4];
+    let capacity = crate::Capacity { core: xoff_core::BitRate(0), host_rates: rates, racks: None };
+    let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
+    let config = GoalConfig { file: "s.goal".into(), ..GoalConfig::default() };
+    assert_eq!(config.hosts(2, &context).unwrap(), [HostId(0), HostId(1)]);
+    assert!(config.hosts(5, &context).unwrap_err().contains("4 hosts, but file"));
+    let three = GoalConfig { hosts: "1-3".into(), ..config };
+    assert!(three.hosts(2, &context).unwrap_err().contains("3 hosts"));
+}
+
+/// A random schedule: messages between random ranks, each rank's operations in a random order of
+/// dependencies on earlier ones.
+fn random(rng: &mut Rng, ranks: u64) -> String {
+    let mut ops: Vec<Vec<String>> = vec![Vec::new(); ranks as usize];
+    for number in 0..rng.below(40) {
+        let (from, to, tag) = (rng.below(ranks), rng.below(ranks), rng.below(3));
+        ops[from as usize].push(format!("s{number}: send {}b to {to} tag {tag}", rng.below(9)));
+        ops[to as usize].push(format!("r{number}: recv 1b from {from} tag {tag}"));
+        let rank = rng.below(ranks);
+        ops[rank as usize].push(format!("c{number}: calc {} cpu {}", rng.below(9), rng.below(2)));
+    }
+    let mut text = format!("num_ranks {ranks}\n");
+    for (rank, ops) in ops.iter_mut().enumerate() {
+        text += &format!("rank {rank} {{\n");
+        for op in ops.iter() {
+            text += &format!("{op}\n");
+        }
+        // Sends wait for calculations only, so that all can end in any order.
+        let named = |kind: char| -> Vec<&str> {
+            let labels = ops.iter().map(|op| op.split(':').next().unwrap_or(""));
+            labels.filter(|label| label.starts_with(kind)).collect()
+        };
+        for (waits, before) in named('s').into_iter().zip(named('c')) {
+            let word = if rng.below(2) == 0 { "requires" } else { "irequires" };
+            text += &format!("{waits} {word} {before}\n");
+        }
+        text += "}\n";
+    }
+    text
+}
+
+proptest! {
+    #[test]
+    fn every_schedule_ends_in_any_order_of_events(seed in any::<u64>(), ranks in 1u64..6) {
+        let mut rng = Rng::stream(seed, Purpose::Traffic, 0);
+        let text = random(&mut rng, ranks);
+        let dag = dag(&text);
+        let found = run(&dag, |count| rng.below(count as u64) as usize);
+        for acts in found {
+            prop_assert!(acts.ends_with(&[Act::Finish { round: 0 }]), "{}", text);
+        }
+    }
+
+    /// Truncated anywhere or with a byte replaced, it is read or refused.
+    #[test]
+    fn nonsense_is_refused_without_a_panic(at in 0usize..EXCHANGE.len(), byte in 1u8..128) {
+        let _ = Schedule::parse("s.goal", &EXCHANGE[..at]);
+        let mut text = EXCHANGE.as_bytes().to_vec();
+        text[at] = byte;
+        let _ = Schedule::parse("s.goal", &String::from_utf8_lossy(&text));
+    }
+}
