@@ -4,7 +4,7 @@
 PYTHON ?= python3
 comma := ,
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' | grep -v /target/) Cargo.toml Cargo.lock
-DATA := $(wildcard data/flow-sizes/*.csv)
+DATA := $(wildcard crates/xoff-workload/flow-sizes/*.csv)
 BPF_OBJECTS := $(wildcard crates/xoff-agent/bpf/*.o)
 # `xoff agent` has eBPF where the libraries that load it are installed, with their headers.
 HAS_BPF := $(shell pkg-config --exists libelf zlib 2> /dev/null && echo yes)
