@@ -76,8 +76,9 @@ test-instructions: ## instructions per packet-hop against their ceilings
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet uv
 
+# With line tables for profilers and backtraces, which wheels do without.
 .venv/built: .venv/bin/uv pyproject.toml $(RUST_SOURCES) $(DATA) $(BPF_OBJECTS)
-	MATURIN_PEP517_ARGS="--features extension-module$(if $(HAS_BPF),$(comma)bpf)" VIRTUAL_ENV=$(CURDIR)/.venv .venv/bin/uv pip install --quiet --reinstall-package xoff --editable '.[dev]'
+	MATURIN_STRIP=false MATURIN_PEP517_ARGS="--features extension-module$(if $(HAS_BPF),$(comma)bpf)" VIRTUAL_ENV=$(CURDIR)/.venv .venv/bin/uv pip install --quiet --reinstall-package xoff --editable '.[dev]'
 	touch $@
 
 clean: ## delete what the targets above have made

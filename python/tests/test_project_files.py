@@ -117,6 +117,18 @@ def test_the_version_is_the_same_everywhere():
     assert own.keys() == {path.name for path in (ROOT / "crates").iterdir()}
 
 
+def test_wheels_are_stripped_and_held_to_a_size():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["tool"]["maturin"]["strip"] is True
+    assert "MATURIN_STRIP=false" in (ROOT / "Makefile").read_text()
+    said = [
+        step.get("run", step.get("uses"))
+        for step in load(ROOT / ".github/workflows/wheels.yml")["jobs"]["wheel"]["steps"]
+    ]
+    check = said.index('test "$(wc -c < dist/*.whl)" -le 8000000')
+    assert check < said.index("actions/upload-artifact@v4")
+
+
 @pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
 def test_a_crate_can_be_packaged(crate):
     package = tomllib.loads((crate / "Cargo.toml").read_text())["package"]
