@@ -71,7 +71,6 @@ def call(args: argparse.Namespace) -> int:
     if args.dask is None:
         found = sweeping.sweep(args.file, args.out, **options)
     else:
-        extras.need(extras.DASK, "--dask")
         from xoff.sweeps import on_dask
 
         with on_dask.connected(args.dask) as client:
