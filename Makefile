@@ -4,7 +4,7 @@
 PYTHON ?= python3
 comma := ,
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml' | grep -v /target/) Cargo.toml Cargo.lock
-DATA := $(wildcard data/flow-sizes/*.csv)
+DATA := $(wildcard crates/xoff-workload/flow-sizes/*.csv)
 BPF_OBJECTS := $(wildcard crates/xoff-agent/bpf/*.o)
 # `xoff agent` has eBPF where the libraries that load it are installed, with their headers.
 HAS_BPF := $(shell pkg-config --exists libelf zlib 2> /dev/null && echo yes)
@@ -76,8 +76,9 @@ test-instructions: ## instructions per packet-hop against their ceilings
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet uv
 
+# With line tables for profilers and backtraces, which wheels do without.
 .venv/built: .venv/bin/uv pyproject.toml $(RUST_SOURCES) $(DATA) $(BPF_OBJECTS)
-	MATURIN_PEP517_ARGS="--features extension-module$(if $(HAS_BPF),$(comma)bpf)" VIRTUAL_ENV=$(CURDIR)/.venv .venv/bin/uv pip install --quiet --reinstall-package xoff --editable '.[dev]'
+	MATURIN_STRIP=false MATURIN_PEP517_ARGS="--features extension-module$(if $(HAS_BPF),$(comma)bpf)" VIRTUAL_ENV=$(CURDIR)/.venv .venv/bin/uv pip install --quiet --reinstall-package xoff --editable '.[dev]'
 	touch $@
 
 clean: ## delete what the targets above have made

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xoff import cli, doctor, engine
+from xoff import cli, doctor, engine, extras
 from xoff.commands import COMMANDS, parser
 from xoff.commands.arguments import Parser
 from xoff.html_report.scenarios import differences
@@ -83,12 +83,13 @@ def test_the_doctor_finds_this_installation_well(capsys):
 
 def test_the_doctor_says_what_is_missing(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "NEEDED", ("no-such-package",))
-    monkeypatch.setattr(doctor, "OPTIONAL", {"no-such-extra": "pip install it"})
+    monkeypatch.setattr(extras, "PACKAGES", {"plot": "no-such-extra"})
     monkeypatch.setattr(doctor, "_engine", lambda: doctor.Item("engine", "runs"))
     code, out, _ = call(capsys, "doctor")
     assert code == 1
     assert re.search(r"^MISSING +no-such-package +not installed +reinstall xoff$", out, re.M)
-    assert re.search(r"^ok +no-such-extra +not installed +pip install it$", out, re.M)
+    advice = r"figures: pip install 'xoff\[plot\]'"
+    assert re.search(rf"^ok +no-such-extra +not installed +{advice}$", out, re.M)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

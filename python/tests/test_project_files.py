@@ -13,6 +13,7 @@ from xoff.strict import tomllib
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 TEMPLATES = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+CRATES = sorted(ROOT.joinpath("crates").iterdir())
 # YAML 1.1, which PyYAML reads, takes the bare word `on` for a boolean.
 ON = True
 
@@ -114,6 +115,38 @@ def test_the_version_is_the_same_everywhere():
     own = {p["name"]: p["version"] for p in locked if p["name"].startswith("xoff-")}
     assert own == dict.fromkeys(own, version)
     assert own.keys() == {path.name for path in (ROOT / "crates").iterdir()}
+
+
+def test_wheels_are_stripped_and_held_to_a_size():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["tool"]["maturin"]["strip"] is True
+    assert "MATURIN_STRIP=false" in (ROOT / "Makefile").read_text()
+    said = [
+        step.get("run", step.get("uses"))
+        for step in load(ROOT / ".github/workflows/wheels.yml")["jobs"]["wheel"]["steps"]
+    ]
+    check = said.index('test "$(wc -c < dist/*.whl)" -le 8000000')
+    assert check < said.index("actions/upload-artifact@v4")
+
+
+@pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
+def test_a_crate_can_be_packaged(crate):
+    package = tomllib.loads((crate / "Cargo.toml").read_text())["package"]
+    assert package["name"] == crate.name
+    assert package["description"][0].isupper()
+    for key in ("license", "readme", "keywords", "categories", "exclude"):
+        assert package[key] == {"workspace": True}, key
+    # A package holds the files of its own folder alone.
+    for file in (crate / "src").rglob("*.rs"):
+        for named in re.findall(r'include_(?:str|bytes)!\(\s*"([^"]+)"', file.read_text()):
+            assert (file.parent / named).resolve().is_relative_to(crate), f"{file}: {named}"
+
+
+def test_crates_depend_on_each_other_by_path_and_version():
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
+    version = workspace["package"]["version"]
+    own = {name: one for name, one in workspace["dependencies"].items() if "xoff" in name}
+    assert own == {name: {"path": f"crates/{name}", "version": version} for name in own}
 
 
 def test_dependencies_come_from_crates_io_alone():

@@ -7,18 +7,18 @@ import platform
 import shutil
 import tempfile
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from xoff import engine
+from xoff import engine, extras
 from xoff.cores import cores
 from xoff.errors import UsageError, XoffError
 from xoff.papers import experiments
 from xoff.text import byte_text, table
 
-# Packages besides the engine: needed by xoff, and needed by one feature.
-NEEDED = ("numpy", "pyarrow", "matplotlib")
-OPTIONAL = {"distributed": "`xoff sweep --dask`: pip install 'xoff[dask]'"}
+# Packages that xoff does not work without, besides the engine.
+NEEDED = ("numpy", "pyarrow", "argcomplete")
 TRIAL = """
 scheme = "bfc"
 network.topology = "star"
@@ -53,7 +53,10 @@ def examine() -> list[Item]:
         Item("python", platform.python_version(), platform.platform()),
         _engine(),
         *(_package(name, "reinstall xoff", needed=True) for name in NEEDED),
-        *(_package(name, advice, needed=False) for name, advice in OPTIONAL.items()),
+        *(
+            _package(name, f"{extras.PURPOSES[extra]}: {extras.advice(extra)}", needed=False)
+            for extra, name in extras.PACKAGES.items()
+        ),
         _papers(),
         _agent(),
         Item("cores", str(cores())),
@@ -82,10 +85,9 @@ def _engine() -> Item:
 
 
 def _package(name: str, advice: str, *, needed: bool) -> Item:
-    try:
-        return Item(name, metadata.version(name))
-    except metadata.PackageNotFoundError:
+    if find_spec(name) is None:
         return Item(name, "not installed", advice, not needed)
+    return Item(name, metadata.version(name))
 
 
 def _papers() -> Item:

@@ -25,6 +25,10 @@ class ScenarioError(UsageError):
     """A scenario that does not parse or validate; `str()` is the full diagnostic."""
 
 
+class MissingExtraError(UsageError, ImportError):
+    """An optional package that is not installed; `str()` has the command that installs it."""
+
+
 class IncompleteRunError(UsageError):
     """A run directory whose run is unfinished or whose files are damaged."""
 

@@ -8,10 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.container import BarContainer
-from matplotlib.figure import Figure
+from xoff import extras
+
+try:
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
+except ModuleNotFoundError:
+    extras.need(extras.PLOT, "xoff.plots")
+    raise
 
 from xoff.errors import writing
 from xoff.lookup import lookup

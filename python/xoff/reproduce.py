@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from xoff import computed, jobs, papers, points, readings, recorded, reproduce_report
+from xoff import computed, extras, jobs, papers, points, readings, recorded, reproduce_report
 from xoff.claims import Claim, load_claims
 from xoff.cores import cores
 from xoff.errors import Interrupted, RunError, UsageError, writing
@@ -240,10 +240,14 @@ def _collect(
 
 
 def _write_files(outcome: Outcome) -> list[Path]:
-    from xoff import figure, plots  # matplotlib takes a second to import
-
-    drawn = plots.save(figure.build(outcome.experiment, outcome.results), outcome.out / "figure")
+    drawn = _draw(outcome) if extras.has(extras.PLOT) else []
     target = outcome.out / "table.md"
     with writing(target):
         replace_text(target, reproduce_report.table_text(outcome.experiment, outcome.results))
     return [*drawn, target]
+
+
+def _draw(outcome: Outcome) -> list[Path]:
+    from xoff import figure, plots  # matplotlib takes a second to import
+
+    return plots.save(figure.build(outcome.experiment, outcome.results), outcome.out / "figure")

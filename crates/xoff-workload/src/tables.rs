@@ -1,20 +1,20 @@
 //! The size tables shipped with xoff, and the search for a table by name or path.
 //!
-//! `data/flow-sizes/README.md` documents the source of each table.
+//! `flow-sizes/README.md` documents the source of each table.
 
 use crate::Files;
 use crate::sizes::SizeTable;
 
 /// Short names and CSV texts.
 const TABLES: [(&str, &str); 8] = [
-    ("google", include_str!("../../../data/flow-sizes/google_all_rpc_2008.csv")),
-    ("hadoop", include_str!("../../../data/flow-sizes/homa_w4_fb_hadoop.csv")),
-    ("hadoop-hpcc", include_str!("../../../data/flow-sizes/fb_hadoop_hpcc.csv")),
-    ("websearch", include_str!("../../../data/flow-sizes/websearch_dctcp.csv")),
-    ("alistorage", include_str!("../../../data/flow-sizes/ali_storage_2019.csv")),
-    ("fb-web", include_str!("../../../data/flow-sizes/fb_web_all_roy2015.csv")),
-    ("fb-cache", include_str!("../../../data/flow-sizes/fb_cache_follower_all_roy2015.csv")),
-    ("fb-hadoop", include_str!("../../../data/flow-sizes/fb_hadoop_all_roy2015.csv")),
+    ("google", include_str!("../flow-sizes/google_all_rpc_2008.csv")),
+    ("hadoop", include_str!("../flow-sizes/homa_w4_fb_hadoop.csv")),
+    ("hadoop-hpcc", include_str!("../flow-sizes/fb_hadoop_hpcc.csv")),
+    ("websearch", include_str!("../flow-sizes/websearch_dctcp.csv")),
+    ("alistorage", include_str!("../flow-sizes/ali_storage_2019.csv")),
+    ("fb-web", include_str!("../flow-sizes/fb_web_all_roy2015.csv")),
+    ("fb-cache", include_str!("../flow-sizes/fb_cache_follower_all_roy2015.csv")),
+    ("fb-hadoop", include_str!("../flow-sizes/fb_hadoop_all_roy2015.csv")),
 ];
 
 /// The CSV text of a table shipped with xoff.

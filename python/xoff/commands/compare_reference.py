@@ -6,6 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
+from xoff import extras
 from xoff.commands.arguments import Parser, place, positive, share
 from xoff.progress import Line
 from xoff.terminal import say
@@ -56,6 +57,8 @@ def call(args: argparse.Namespace) -> int:
     from xoff import compare_reference as comparing
     from xoff import fidelity_page
 
+    if args.page is not None:
+        extras.need(extras.PLOT, "--page")
     reasons = fidelity_page.read_reasons(args.page) if args.page is not None else {}
     line, cases = Line(), []
     for case in comparing.run(args.folder, args.out, args.threads):

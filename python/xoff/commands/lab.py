@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from xoff import extras
 from xoff.commands.arguments import Parser, place, positive
 from xoff.errors import UsageError, writing
 from xoff.terminal import complain, say
@@ -91,6 +92,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _plot(args: argparse.Namespace) -> int:
+    extras.need(extras.PLOT, "`xoff lab plot`")
     from xoff.lab import figure
 
     results = []

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xoff import extras
 from xoff.commands.arguments import Parser, label_of, place
 from xoff.errors import UsageError
 from xoff.terminal import say
@@ -42,6 +43,7 @@ def call(args: argparse.Namespace) -> int:
     """`xoff plot`: draw finished runs in one figure."""
     from xoff.result import load
 
+    extras.need(extras.PLOT, "`xoff plot`")
     if args.out.name in ("", ".."):
         raise UsageError(f"--out {args.out} is a folder; give the figure's name, e.g. --out plot")
     loaded = {label_of(folder, args.runs): load(folder) for folder in args.runs}

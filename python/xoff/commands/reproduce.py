@@ -122,7 +122,7 @@ def _add_changes(again: Parser) -> None:
 
 def call(args: argparse.Namespace, root: Path | None = None) -> int:
     """`xoff reproduce`: run experiments, draw them, check their claims."""
-    from xoff import catalogue, reproduce_report
+    from xoff import catalogue, extras, reproduce_report
     from xoff.reproduce import Outcome
     from xoff.reproduce_paper import Keeping, reproduce_all
 
@@ -131,6 +131,8 @@ def call(args: argparse.Namespace, root: Path | None = None) -> int:
         return 0
     if args.experiment is None:
         raise UsageError("name a paper or PAPER/EXPERIMENT; `xoff reproduce --list` lists them")
+    if args.page is not None:
+        extras.need(extras.PLOT, "--page")
     keeping = Keeping(args.results, args.resume, args.page)
     checked = args.check or args.budget is not None or keeping != Keeping()
     options: dict[str, Any] = {
@@ -145,8 +147,11 @@ def call(args: argparse.Namespace, root: Path | None = None) -> int:
         "seeds": args.seeds,
         "budget_s": 60.0 * (args.budget or 0.0),
     }
+    line = Line()
+    if not extras.has(extras.PLOT):
+        line.note(extras.without_figures())
     if args.sensitivity:
-        return _sensitivity(args, options, keeping)
+        return _sensitivity(args, options, keeping, line)
 
     def show(outcome: Outcome) -> None:
         if args.json:
@@ -154,10 +159,11 @@ def call(args: argparse.Namespace, root: Path | None = None) -> int:
         say(reproduce_report.table_text(outcome.experiment, outcome.results), end="")
         if checked:
             say("\n" + reproduce_report.claims_text(outcome), end="")
-        say(f"\nfigure: {outcome.out / 'figure.svg'}\n        {outcome.out / 'figure.png'}")
-        say(f"table:  {outcome.out / 'table.md'}", flush=True)
+        say("")
+        for file in outcome.files:
+            say(f"{'table: ' if file.suffix == '.md' else 'figure:'} {file}", flush=True)
 
-    outcomes = reproduce_all(args.experiment, show, Line(), keeping, **options)
+    outcomes = reproduce_all(args.experiment, show, line, keeping, **options)
     if args.json:
         found = [reproduce_report.as_json(outcome) for outcome in outcomes]
         one = found[0] if "/" in args.experiment.strip("/") else found
@@ -173,13 +179,15 @@ def _chosen(given: Iterable[str]) -> dict[str, str]:
     return {reading: value for reading, _, value in (one.partition("=") for one in given)}
 
 
-def _sensitivity(args: argparse.Namespace, options: dict[str, Any], keeping: Keeping) -> int:
+def _sensitivity(
+    args: argparse.Namespace, options: dict[str, Any], keeping: Keeping, line: Line
+) -> int:
     from xoff import sensitivity
 
     if options["chosen"]:
         raise UsageError("--sensitivity tries every candidate: leave out --reading")
     show = (lambda _text: None) if args.json else (lambda text: say(text, end="", flush=True))
-    trials = sensitivity.sensitivity(args.experiment, show, Line(), keeping, **options)
+    trials = sensitivity.sensitivity(args.experiment, show, line, keeping, **options)
     if args.json:
         say(json.dumps(sensitivity.as_json(trials), indent=2, allow_nan=False))
     elif not trials:

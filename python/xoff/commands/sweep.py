@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from xoff import extras
 from xoff.commands.arguments import Parser, add_jobs, add_max_memory, add_set, place, positive
 from xoff.errors import UsageError, writing
 from xoff.terminal import complain, say
@@ -54,6 +55,9 @@ def call(args: argparse.Namespace) -> int:
     _refuse_unused(args)
     if args.list or args.emit:
         return _sweep_unrun(args)
+    for option, value in (("--x", args.x), ("--y", args.y)):
+        if value is not None:
+            extras.need(extras.PLOT, option)
     options: dict[str, Any] = {
         "set": args.set,
         "seeds": args.seeds,

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xoff import jobs, notebook, source, text
+from xoff import extras, jobs, notebook, source, text
 from xoff.cores import cores
 from xoff.errors import Interrupted, UsageError, as_path, writing
 from xoff.manifest import replace_text
@@ -115,6 +115,7 @@ def sweep(
     - `client`: a `distributed.Client`; the runs go to its workers.
     - `again`: run what failed before once more.
     - `x`, `y`: draw this measure (default: all) along this setting (default: `Grid.default_x`).
+      Without Matplotlib (`pip install 'xoff[plot]'`) there is no figure.
     - `max_memory`: limit of each run, as in `check`.
     - `progress`: None shows a line in notebooks and on terminals, True everywhere, False nowhere.
 
@@ -136,7 +137,10 @@ def sweep(
 
         run_all = partial(on_dask.run_all, client=client)
     prepared.skip_failed(again)
-    prepared.run(run_all, line_for(progress))
+    line = line_for(progress)
+    if not extras.has(extras.PLOT):
+        line.note(extras.without_figures())
+    prepared.run(run_all, line)
     return prepared.collect(x, y)
 
 
@@ -208,9 +212,6 @@ class Prepared:
     def _write(self, swept: Swept, x: str | None, y: str | None) -> list[Path]:
         import pyarrow.parquet as pq
 
-        from xoff import plots
-        from xoff.sweeps import picture
-
         found = swept.rows
         text = f"# {self.grid.title}\n\n{table.text(self.grid, found)}"
         contents: dict[str, Callable[[Path], Any]] = {
@@ -226,11 +227,16 @@ class Prepared:
                 write(draft)
                 draft.replace(target)
             files.append(target)
-        if found:
-            along, measures = choose(self.grid, x, y)
-            figure = picture.build(self.grid, found, along, measures)
-            files += plots.save(figure, self.out / FIGURE)
+        if found and extras.has(extras.PLOT):
+            files += self._draw(found, x, y)
         return files
+
+    def _draw(self, rows: list[table.Row], x: str | None, y: str | None) -> list[Path]:
+        from xoff import plots
+        from xoff.sweeps import picture
+
+        along, measures = choose(self.grid, x, y)
+        return plots.save(picture.build(self.grid, rows, along, measures), self.out / FIGURE)
 
     def _runs(self) -> pa.Table:
         """Return one row per run: settings, `seed`, `key` (folder in `runs`), `status`, `digest`,

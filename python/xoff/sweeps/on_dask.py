@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xoff import extras
 from xoff.errors import UsageError
 from xoff.jobs import ELSEWHERE_S, POLL_S, Job
 from xoff.rundir import in_use
@@ -31,10 +32,9 @@ def connected(address: str) -> Iterator[Any]:
 
     Raises `UsageError` if Dask is not installed or the scheduler does not answer.
     """
-    try:
-        from distributed import Client
-    except ImportError:
-        raise UsageError("--dask needs Dask: pip install 'xoff[dask]'") from None
+    extras.need(extras.DASK, "--dask")
+    from distributed import Client
+
     where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
     try:
         client = Client(**where, timeout=10)  # type: ignore[no-untyped-call]

@@ -14,7 +14,7 @@ fn rng(entity: u64) -> Rng {
     Rng::stream(1, Purpose::Traffic, entity)
 }
 
-/// The means in data/flow-sizes/README.md: name, linear, step.
+/// The means in flow-sizes/README.md: name, linear, step.
 const MEANS: [(&str, f64, f64); 8] = [
     ("google", 2_892.0, 2_929.0),
     ("hadoop", 121_849.0, 127_797.0),
