@@ -210,3 +210,30 @@ fn every_scheme_runs_a_job() {
         assert!(job.mean_us.unwrap() > ideal, "{scheme}: {job:?}");
     }
 }
+
+/// The same barrier as a GOAL schedule takes the same time.
+#[test]
+fn a_schedule_takes_the_time_of_the_operation_that_it_spells_out() {
+    let mut schedule = String::from("num_ranks 8\n");
+    for rank in 0..8 {
+        schedule += &format!("rank {rank} {{\n");
+        for stage in 0..3 {
+            let (to, from) = ((rank + (1 << stage)) % 8, (rank + 8 - (1 << stage)) % 8);
+            schedule += &format!("s{stage}: send 1b to {to}\nr{stage}: recv 1b from {from}\n");
+            if stage > 0 {
+                schedule += &format!("s{stage} requires r{}\n", stage - 1);
+            }
+        }
+        schedule += "}\n";
+    }
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("barrier.goal");
+    std::fs::write(&file, schedule).unwrap();
+    let job = "operation = \"barrier\"\nalgorithm = \"dissemination\"\n";
+    let barrier = outcome(&star(8, 1, job), &[], Threads::ONE);
+    let text = star(8, 1, "").replace("kind = \"collective\"", "kind = \"goal\"");
+    let file = format!("traffic.0.file={:?}", file.display().to_string());
+    let goal = outcome(&text, &[&file], Threads::ONE);
+    assert_eq!(goal.rounds[0].end_ps, barrier.rounds[0].end_ps);
+    assert_eq!((goal.steps.len(), goal.steps[0].messages), (1, 24));
+    assert_eq!(goal.job.bus_gbytes_per_s, None);
+}
