@@ -10,7 +10,8 @@ table! {
     /// `run.flows` selects all rows, one in a hundred (`"sample"`), or none.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct FlowRow in "flows" {
-        /// Index of the flow's arrival; the same under every scheme.
+        /// Index of the flow's arrival; the same under every scheme. Messages of jobs count from
+        /// 2147483648.
         flow: u64,
         /// Sending host.
         src: u32,

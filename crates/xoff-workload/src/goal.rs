@@ -1,15 +1,16 @@
 //! Traces of applications as GOAL schedules.
 
 mod dag;
+mod matching;
 mod schedule;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use xoff_core::Ps;
 use xoff_core::digest::text_digest;
 use xoff_core::knobs::Effect;
+use xoff_core::{HostId, Ps};
 
 use self::dag::Dag;
 use self::schedule::Schedule;
@@ -67,7 +68,7 @@ impl TrafficSettings for GoalConfig {
 
 impl GoalConfig {
     /// A host for each rank.
-    fn hosts(&self, ranks: usize, context: &Context<'_>) -> Result<Vec<xoff_core::HostId>, String> {
+    fn hosts(&self, ranks: usize, context: &Context<'_>) -> Result<Vec<HostId>, String> {
         let mut hosts = placed(&self.hosts, self.placement, context)?;
         let is_all = self.hosts.trim() == "all";
         if hosts.len() < ranks || (!is_all && hosts.len() > ranks) {

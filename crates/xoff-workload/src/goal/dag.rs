@@ -6,6 +6,7 @@ use std::sync::Arc;
 use xoff_core::program::{Act, Event, Job, Program};
 use xoff_core::{HostId, Ps};
 
+use super::matching::Matching;
 use super::schedule::{Edge, Op, RankOps, Schedule};
 
 /// A message, by its number: the sends of all ranks, one rank after the other.
@@ -111,14 +112,7 @@ struct Rank {
     ready: VecDeque<u32>,
     /// Calculations that wait for each processor, which is busy with the first of them.
     processors: BTreeMap<u32, VecDeque<u32>>,
-    /// Receptions that have begun and messages that nobody has taken, in the order of both.
-    events: u64,
-    /// Receptions of a sender and tag.
-    receiving: BTreeMap<(u32, u32), VecDeque<(u64, u32)>>,
-    /// Receptions of any sender or any tag.
-    receiving_any: VecDeque<(u64, u32)>,
-    /// Messages by sender and tag.
-    unexpected: BTreeMap<(u32, u32), VecDeque<(u64, u64)>>,
+    matching: Matching,
     /// Messages that have arrived, a bit for each of the job; a message may be reported again.
     arrived: BTreeMap<u64, u64>,
 }
@@ -152,10 +146,7 @@ impl Rank {
             left: count as u32,
             ready,
             processors: BTreeMap::new(),
-            events: 0,
-            receiving: BTreeMap::new(),
-            receiving_any: VecDeque::new(),
-            unexpected: BTreeMap::new(),
+            matching: Matching::default(),
             arrived: BTreeMap::new(),
         }
     }
@@ -166,7 +157,11 @@ impl Rank {
             self.release(op, true);
             match self.ops[op as usize] {
                 Op::Send { bytes, to, .. } => self.send(op, bytes, to, acts),
-                Op::Recv { .. } => self.receive(op),
+                Op::Recv { from, tag } => {
+                    if self.matching.receive(op, (from, tag)) {
+                        self.end(op);
+                    }
+                }
                 Op::Calc { cpu, .. } => {
                     let queue = self.processors.entry(cpu).or_default();
                     queue.push_back(op);
@@ -207,66 +202,11 @@ impl Rank {
         self.end(op);
     }
 
-    /// The sender and the tag that a reception takes; `None`: any.
-    fn wanted(&self, op: u32) -> (Option<u32>, Option<u32>) {
-        match self.ops[op as usize] {
-            Op::Recv { from, tag } => (from, tag),
-            Op::Send { .. } | Op::Calc { .. } => unreachable!("it is no reception"),
-        }
-    }
-
-    /// A reception takes the first message for it that has arrived, or waits.
-    fn receive(&mut self, op: u32) {
-        self.events += 1;
-        let wanted = self.wanted(op);
-        let key = match wanted {
-            (Some(from), Some(tag)) => Some((from, tag)),
-            _ => {
-                let fitting = self.unexpected.iter().filter(|(key, _)| fits(wanted, **key));
-                let first =
-                    fitting.min_by_key(|(_, messages)| messages.front().map(|first| first.0));
-                first.map(|(&key, _)| key)
-            }
-        };
-        let messages = key.and_then(|key| Some((key, self.unexpected.get_mut(&key)?)));
-        if let Some((key, messages)) = messages {
-            messages.pop_front();
-            if messages.is_empty() {
-                self.unexpected.remove(&key);
-            }
-            self.end(op);
-        } else if let (Some(from), Some(tag)) = wanted {
-            self.receiving.entry((from, tag)).or_default().push_back((self.events, op));
-        } else {
-            self.receiving_any.push_back((self.events, op));
-        }
-    }
-
-    /// A message has arrived: the first reception that takes it ends.
+    /// A message has arrived.
     fn deliver(&mut self, message: u64) {
-        self.events += 1;
         let Message { from, tag } = self.messages[message as usize];
-        let own = self.receiving.get(&(from, tag)).and_then(VecDeque::front).copied();
-        let mut any = self.receiving_any.iter().enumerate();
-        let any = any.find(|(_, (_, op))| fits(self.wanted(*op), (from, tag)));
-        let any = any.map(|(place, &(event, op))| (event, op, place));
-        match (own, any) {
-            (Some((event, op)), other) if other.is_none_or(|(later, ..)| event < later) => {
-                let all = self.receiving.get_mut(&(from, tag)).expect("it has one");
-                all.pop_front();
-                if all.is_empty() {
-                    self.receiving.remove(&(from, tag));
-                }
-                self.end(op);
-            }
-            (_, Some((_, op, place))) => {
-                self.receiving_any.remove(place);
-                self.end(op);
-            }
-            (_, None) => {
-                let messages = self.unexpected.entry((from, tag)).or_default();
-                messages.push_back((self.events, message));
-            }
+        if let Some(op) = self.matching.deliver((from, tag)) {
+            self.end(op);
         }
     }
 
@@ -322,9 +262,4 @@ impl Program for Rank {
             acts.push(Act::Finish { round: 0 });
         }
     }
-}
-
-/// True if a reception of this sender and tag takes a message with these.
-fn fits((from, tag): (Option<u32>, Option<u32>), message: (u32, u32)) -> bool {
-    from.is_none_or(|from| from == message.0) && tag.is_none_or(|tag| tag == message.1)
 }
