@@ -126,6 +126,25 @@ class Tables:
         """
         return self.table("paths")
 
+    @property
+    def rounds(self) -> pa.Table:
+        """One row for each finished round of a job, in the order of their ends.
+
+        Raises `UsageError` where the run has none: add [[traffic]] with kind = "collective";
+        run.flows must not be "none".
+        """
+        return self.table("rounds")
+
+    @property
+    def steps(self) -> pa.Table:
+        """One row for each finished step of a round of a job, in the order of their ends. Step s of
+        a collective operation has the messages that ranks send in stage s of its algorithm.
+
+        Raises `UsageError` where the run has none: add [[traffic]] with kind = "collective";
+        run.flows must not be "none".
+        """
+        return self.table("steps")
+
 
 class SlowdownGroup(TypedDict):
     """Statistics of slowdowns in a group of flows. Percentiles count every measured flow, with or
@@ -206,6 +225,38 @@ class CompletionGroup(TypedDict):
     """95th percentile."""
     p99_us: float | None
     """99th percentile."""
+
+
+_JobKeywords = TypedDict("_JobKeywords", {"class": str})
+
+
+class Job(_JobKeywords):
+    """The rounds of a job. Bandwidths are those of NCCL's tests: the bytes of a round over its
+    time, and that times the share of the bytes that each rank must send at least.
+    """
+
+    ranks: int
+    """Number of its ranks."""
+    rounds: int
+    """Rounds in all."""
+    finished: int
+    """Rounds that all ranks have finished."""
+    mean_us: float | None
+    """Time of a round from its first message to its end, mean over finished rounds, in
+    microseconds. Null without any.
+    """
+    max_us: float | None
+    """The longest time of a round."""
+    iteration_us: float | None
+    """Time from the start of the job to the end of its last finished round, over their number: with
+    the time that ranks compute.
+    """
+    waited_us: float | None
+    """Time that a rank waited for the last one, mean over ranks and finished rounds."""
+    algorithm_gbytes_per_s: float | None
+    """Algorithm bandwidth at the mean time, in Gbyte/s; null for a barrier or a schedule."""
+    bus_gbytes_per_s: float | None
+    """Bus bandwidth at the mean time, in Gbyte/s."""
 
 
 class Frame(TypedDict):
@@ -643,6 +694,8 @@ class Summary(TypedDict):
     """Completion times of web requests by class, then by group: `all`, and by the number of queries
     (`10`). Null without web requests.
     """
+    jobs: list[Job] | None
+    """Jobs, in the order of their entries. Null without jobs."""
     frame: Frame
     """Sizes of data packets."""
     buffer: Buffer

@@ -2632,6 +2632,113 @@ class Connections(_ConnectionsKind, _ConnectionsClass, total=False):
     """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
 
 
+class _CollectiveKind(TypedDict):
+    kind: Literal["collective"]
+
+
+_CollectiveClass = TypedDict("_CollectiveClass", {"class": str}, total=False)
+
+
+class Collective(_CollectiveKind, _CollectiveClass, total=False):
+    """A collective operation of a job, in one or more rounds. A message begins at its sender when
+    all that it depends on has arrived there. A rank begins its next round when all messages to it
+    have arrived, and its own are acknowledged. The flows are all measured, whenever they begin.
+    """
+
+    operation: Literal[
+        "all-reduce",
+        "reduce-scatter",
+        "all-gather",
+        "all-to-all",
+        "broadcast",
+        "barrier",
+    ]
+    """The operation. Default: "all-reduce"
+    """
+    algorithm: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """Its algorithm. Default: "ring"
+    """
+    bytes: str
+    """Bytes of each rank's buffer, as NCCL counts them: the input of an all-reduce, reduce-scatter,
+    all-to-all or broadcast, the output of an all-gather. Expects a size with its unit (GB, MB, KB
+    or B; powers of ten, or GiB, MiB, KiB), such as "12MB". Default: "64MB"
+    """
+    lanes: int
+    """Number of lanes: parts of the bytes with messages of their own, side by side. Default: 1"""
+    hosts: str | int | Sequence[int]
+    """The hosts: all, or numbers and ranges such as 0-3,7,9-12. Default: "all"
+    """
+    placement: Literal["packed", "spread", "random"]
+    """The order of ranks on them. Default: "packed"
+    """
+    rounds: int
+    """Number of rounds. Default: 1"""
+    compute: str
+    """Time that each rank computes before a round. Expects a duration with its unit (s, ms, us, ns
+    or ps), such as "2us". Default: "0ps"
+    """
+    jitter: str
+    """Most further time that a rank computes, drawn uniformly for each rank and round. Expects a
+    duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "0ps"
+    """
+    stragglers: str | int | Sequence[int]
+    """Hosts that compute longer: numbers and ranges; empty: none. Default: ""
+    """
+    straggle: str
+    """How much longer they compute. Expects a duration with its unit (s, ms, us, ns or ps), such as
+    "2us". Default: "100us"
+    """
+    start: str
+    """Start of the job. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
+    Default: "0ps"
+    """
+    priority: int
+    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+
+
+class _GoalKind(TypedDict):
+    kind: Literal["goal"]
+
+
+_GoalClass = TypedDict("_GoalClass", {"class": str}, total=False)
+
+
+class Goal(_GoalKind, _GoalClass, total=False):
+    """The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a flow
+    that begins when all that it `requires` has ended and all that it `irequires` has begun; it ends
+    when all its bytes are acknowledged. A `recv` ends when a message with its sender and tag has
+    arrived; the first reception takes the first message. A `calc` takes its nanoseconds, one at a
+    time on each `cpu`. `nic` has no effect. A message of 0 bytes has 1. The flows are all measured,
+    whenever they begin.
+    """
+
+    file: str | int | Sequence[int]
+    """The path of the file. Default: ""
+    """
+    hosts: str | int | Sequence[int]
+    """The hosts: all, or numbers and ranges such as 0-3,7,9-12. There must be one for each rank; of
+    `all`, the first ones are used. Default: "all"
+    """
+    placement: Literal["packed", "spread", "random"]
+    """The order of ranks on them. Default: "packed"
+    """
+    start: str
+    """Start of the job. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
+    Default: "0ps"
+    """
+    priority: int
+    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+
+
 Traffic: TypeAlias = (
     OpenLoop
     | Incast
@@ -2643,6 +2750,8 @@ Traffic: TypeAlias = (
     | Staggered
     | List
     | Connections
+    | Collective
+    | Goal
 )
 """An entry of `traffic`."""
 
@@ -2886,6 +2995,18 @@ class Settings(TypedDict, total=False):
     """swift: Additive increment: packets per round trip (ai; htsim: 1). Expects a non-negative
     number. Default: 1.0
     """
+    algorithm: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """traffic collective: Its algorithm. Default: "ring"
+    """
     all_egress_max: str
     """pipeline: Shared memory: the most of the pool for all egress queues; 0: all of it. Expects a
     size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB". Default:
@@ -2975,7 +3096,8 @@ class Settings(TypedDict, total=False):
     Default: "300MB"
     """
     bytes: str
-    """In traffic incast, traffic successive, traffic long, traffic permutation, traffic staggered.
+    """In traffic incast, traffic successive, traffic long, traffic permutation, traffic staggered,
+    traffic collective.
     """
     cache: bool
     """sfc: Remember congested receivers at switches that forward their signals (§3.4). Default:
@@ -3016,6 +3138,10 @@ class Settings(TypedDict, total=False):
     """
     columns: int
     """torus: Columns of switches, 2 to 1024. Default: 4"""
+    compute: str
+    """traffic collective: Time that each rank computes before a round. Expects a duration with its
+    unit (s, ms, us, ns or ps), such as "2us". Default: "0ps"
+    """
     compute_time: str
     """flowtune: Time from the start of an iteration until its rates are sent. 0: at once, as in the
     paper's simulations. Its implementation takes 8.29 us for 384 servers and 30.71 us for 4608
@@ -3189,7 +3315,7 @@ class Settings(TypedDict, total=False):
     "16384B"
     """
     file: str | int | Sequence[int]
-    """In traffic list, traffic connections."""
+    """In traffic list, traffic connections, traffic goal."""
     filter: bool
     """sfc: Suppress further signals to a flow for a while (§3.2). Default: true"""
     filter_cells: int
@@ -3330,8 +3456,8 @@ class Settings(TypedDict, total=False):
     """In leaf_spine, fat_tree, clos, dumbbell, two_dc, torus."""
     host_rate: str
     """In leaf_spine, fat_tree, clos, dumbbell, two_dc, torus."""
-    hosts: int
-    """star: Hosts. Default: 16"""
+    hosts: int | str | Sequence[int]
+    """In star, traffic collective, traffic goal."""
     hosts_per_edge: int
     """fat_tree: Hosts on each edge switch; more than k/2 over-subscribe it. 0: k/2. Default: 0"""
     hosts_per_leaf: int
@@ -3433,11 +3559,8 @@ class Settings(TypedDict, total=False):
     """
     iterations: int
     """In crossbar, convergence."""
-    jitter: float
-    """expresspass: Jitter of the gap between two credits, as a fraction in either direction:
-    "credits are jittered" so that one flow's credits are not all dropped (ExpressPass §3.1).
-    Expects a non-negative number. Default: 0.1
-    """
+    jitter: float | str
+    """In expresspass, traffic collective."""
     k: int
     """fat_tree: Pods, and ports of a switch: an even number from 2 to 128. Default: 8"""
     kind: Literal[
@@ -3462,6 +3585,10 @@ class Settings(TypedDict, total=False):
     labelled: bool
     """traffic incast: Senders label the packets of these flows as part of an incast (BFC App. A.7).
     Default: false
+    """
+    lanes: int
+    """traffic collective: Number of lanes: parts of the bytes with messages of their own, side by
+    side. Default: 1
     """
     leaf_latency: str
     """clos: Latency of a leaf. Expects a duration with its unit (s, ms, us, ns or ps), such as
@@ -3621,6 +3748,16 @@ class Settings(TypedDict, total=False):
     on_full: Literal["drop", "stop"]
     """pipeline: The fate of a packet with a full egress queue. Default: "drop"
     """
+    operation: Literal[
+        "all-reduce",
+        "reduce-scatter",
+        "all-gather",
+        "all-to-all",
+        "broadcast",
+        "barrier",
+    ]
+    """traffic collective: The operation. Default: "all-reduce"
+    """
     optimizer: Literal["ned", "gradient", "fast-weighted-gradient", "newton-like", "newton"]
     """In flowtune, allocator."""
     optimum_every: int
@@ -3678,6 +3815,8 @@ class Settings(TypedDict, total=False):
     its part of the flow table. The number must divide the ports of every switch. Expects a whole
     number from 0 to 255. Default: 4
     """
+    placement: Literal["packed", "spread", "random"]
+    """In traffic collective, traffic goal."""
     pmax: float
     """ecn: Marking probability at Kmax; linear from 0 at Kmin. Expects a non-negative number.
     Default: 0.2
@@ -3716,7 +3855,8 @@ class Settings(TypedDict, total=False):
     """In homa, traffic queries."""
     priority: int
     """In traffic open-loop, traffic incast, traffic successive, traffic long, traffic elephants,
-    traffic permutation, traffic staggered, traffic list, traffic connections.
+    traffic permutation, traffic staggered, traffic list, traffic connections, traffic collective,
+    traffic goal.
     """
     probe_after: int
     """In tcp, pfabric."""
@@ -3870,6 +4010,8 @@ class Settings(TypedDict, total=False):
     rounding: Literal["1ps-up", "1ns-down"]
     """network: Rounding of serialisation times. Default: "1ps-up"
     """
+    rounds: int
+    """traffic collective: Number of rounds. Default: 1"""
     router: Literal["draft", "ns2"]
     """xcp: Arithmetic of switches. ns-2's divides a decrease among the bytes of all packets, counts
     the departing packet as queued, and divides an increase by 1 s where no packet of the interval
@@ -4015,7 +4157,8 @@ class Settings(TypedDict, total=False):
     """traffic long: The sending host. Default: 0"""
     start: str | Literal["line-rate", "slow-start"]
     """In dctcp, traffic open-loop, traffic incast, traffic queries, traffic successive, traffic
-    long, traffic elephants, traffic permutation, traffic staggered.
+    long, traffic elephants, traffic permutation, traffic staggered, traffic collective, traffic
+    goal.
     """
     start_before_allocation: bool
     """flowtune: Flows start under their own congestion control before they have a rate. Default:
@@ -4040,6 +4183,13 @@ class Settings(TypedDict, total=False):
     """
     stop_order: Literal["first", "last"]
     """traffic staggered: The order of stops. Default: "first"
+    """
+    straggle: str
+    """traffic collective: How much longer they compute. Expects a duration with its unit (s, ms,
+    us, ns or ps), such as "2us". Default: "100us"
+    """
+    stragglers: str | int | Sequence[int]
+    """traffic collective: Hosts that compute longer: numbers and ranges; empty: none. Default: ""
     """
     strict: str | int | Sequence[int]
     """ets: Classes that are served before all others, in this order, as "0" or "1,0"; empty: none.
