@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from xoff.experiment import Column, Experiment
 from xoff.lookup import Group, class_entry, lookup, statistic
 from xoff.metrics import Term
 from xoff.result import Result
-from xoff.text import byte_text, fixed, markdown, number
+from xoff.text import byte_text, fixed, jsonable, markdown, number, with_interval
 from xoff.verdicts import HOLDS, WORDS, Measured, NotRun, Verdict
 
 if TYPE_CHECKING:
@@ -255,18 +254,12 @@ def measured_text(measured: Mapping[str, Measured]) -> str:
 
     A number is followed by its 95 % confidence interval if it has one.
     """
-    shown = {name: number_text(one) for name, one in measured.items()}
+    shown = {
+        name: with_interval(one.value, one.interval, one.at_least) for name, one in measured.items()
+    }
     if len(shown) == 1:
         return next(iter(shown.values()))
     return ", ".join(f"{name} {value}" for name, value in shown.items()) or "-"
-
-
-def number_text(one: Measured) -> str:
-    """Format a number, with "at least" for a bound, and its interval if it has a width."""
-    text = ("at least " if one.at_least else "") + number(one.value)
-    if one.interval is not None and one.interval[0] < one.interval[1]:
-        text += f" ({number(one.interval[0])} to {number(one.interval[1])})"
-    return text
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
@@ -317,15 +310,6 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
 def _number_json(one: Measured) -> dict[str, Any]:
     found = {"value": jsonable(one.value), "unit": one.unit}
     return {**found, "at_least": True} if one.at_least else found
-
-
-def jsonable(value: float | None) -> float | str | None:
-    """Return a number for JSON, with nine digits; an infinite one becomes `"inf"` or `"-inf"`."""
-    if value is None or math.isnan(value):
-        return None
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return float(f"{value:.9g}")
 
 
 def from_json(measured: Mapping[str, Any], interval: Mapping[str, Any]) -> dict[str, Measured]:
