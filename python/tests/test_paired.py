@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from xoff import paired
+from xoff import paired, reproduce_report
 from xoff.cli import main
 from xoff.errors import UsageError
+from xoff.reproduce import reproduce
 from xoff.sampling import DRAWS, MISSING, Sample, exact, over_seeds
 from xoff.sweeps import sweep
 from xoff.sweeps.grid import read_grid
@@ -131,3 +132,49 @@ def test_a_relation_without_a_baseline_is_refused(grid_file):
     grid_file.write_text(GRID.replace('relative_to = { scheme = "dctcp" }\n', ""))
     with pytest.raises(UsageError, match="`relation` needs `relative_to`"):
         sweep(grid_file, relation="ratio")
+
+
+def with_baseline(paper, line='relative_to = "HPCC"\n'):
+    file = paper / "demo" / "fig1" / "experiment.toml"
+    text = (
+        file.read_text()
+        .replace("seeds = [1, 2]\n", "")
+        .replace(
+            'scenario = "scenario.toml"\n', f'scenario = "scenario.toml"\nseeds = [1, 2]\n{line}'
+        )
+    )
+    file.write_text(text)
+
+
+def test_an_experiment_has_a_table_relative_to_a_case(paper, tmp_path):
+    with_baseline(paper)
+    reproduce("demo/fig1", root=paper, out=tmp_path / "out")
+    first, second = (tmp_path / "out" / "table.md").read_text().split("Ratio to HPCC")
+    assert "| HPCC #1 |" in first
+    assert "over all seeds and paired by seed (95 % interval in parentheses)" in second
+    rows = {line.split(" | ")[0].strip("| "): line for line in second.splitlines() if "|" in line}
+    assert "HPCC" not in rows
+    # Tails of 1.5 and 3, of 6 and 3: ratios are the same for each seed and have no width.
+    assert rows["BFC"].startswith("| BFC | 2 | 0.5 | 0.5 |")
+    assert rows["Sweep@10"].startswith("| Sweep@10 | 2 | 2 | 2 |")
+
+
+def test_a_page_has_both_tables(paper, tmp_path):
+    with_baseline(paper)
+    outcome = reproduce("demo/fig1", root=paper, out=tmp_path / "out")
+    shown = reproduce_report.page_table(outcome)
+    assert shown.count("| case | seeds |") == 2
+    assert "Ratio to HPCC" in shown
+
+
+def test_a_baseline_at_a_value_is_that_of_the_same_value(paper, tmp_path):
+    with_baseline(paper, "")
+    outcome = reproduce("demo/fig1", root=paper, out=tmp_path / "out", relative_to="Sweep")
+    assert outcome.command.endswith("--relative-to Sweep")
+    # No case but the baseline has values, and the baseline has no number without a value.
+    assert "| BFC |" not in reproduce_report.relative_table(outcome.experiment, outcome.results)
+
+
+def test_an_unknown_baseline_is_refused(paper):
+    with pytest.raises(UsageError, match=r"no case is called `HPC` \(did you mean `HPCC`"):
+        reproduce("demo/fig1", root=paper, relative_to="HPC")

@@ -7,14 +7,20 @@ cancels, and the interval of a ratio or difference is narrower than those of its
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from xoff import sampling
+from xoff.experiment import Column, Experiment
 from xoff.metrics import Term
 from xoff.result import Result
 from xoff.sampling import MISSING, Array, Sample
+from xoff.text import markdown, with_interval
+
+Results = Mapping[str, Sequence[Result]]
 
 
 def relative(term: Term, runs: Sequence[Result], base: Sequence[Result], relation: str) -> Sample:
@@ -47,8 +53,43 @@ def _related(one: Array, base: Array, relation: str) -> Array:
         return np.where(opposite == 0, np.nan, one / opposite)
 
 
-def common(runs: Sequence[Result], base: Sequence[Result]) -> tuple[list[Result], list[Result]]:
-    """Return the runs of both cases whose seeds both have, seed by seed in the same order."""
-    of_seed = {run.summary.get("seed"): run for run in base}
-    both = [(run, of_seed[seed]) for run in runs if (seed := run.summary.get("seed")) in of_seed]
-    return [run for run, _ in both], [other for _, other in both]
+def common(
+    runs: Mapping[Any, Result], base: Mapping[Any, Result]
+) -> tuple[list[Result], list[Result]]:
+    """Return the runs of two cases, given by seed, for the seeds that both have, in one order."""
+    seeds = [seed for seed in runs if seed in base]
+    return [runs[seed] for seed in seeds], [base[seed] for seed in seeds]
+
+
+def table(experiment: Experiment, columns: Sequence[Column], results: Results) -> str:
+    """Format the ratios or differences of an experiment's columns to its baseline case.
+
+    A case at a value of a sweep is compared with the baseline at the same value. Cases without a
+    baseline or without a common seed are left out.
+    """
+    relation, baseline = experiment.relation, experiment.relative_to
+    by_seed = _by_seed(experiment, results)
+    rows = []
+    for point in {point.label: point for point in experiment.points}.values():
+        base = replace(point, case=baseline).label
+        base = base if base in by_seed else baseline
+        runs, others = common(by_seed[point.label], by_seed.get(base, {}))
+        if point.case == baseline or not runs:
+            continue
+        found = [
+            relative(Term(point.label, **column.term), runs, others, relation) for column in columns
+        ]
+        cells = [with_interval(one.low, one.interval, one.is_censored) for one in found]
+        rows.append([point.label, str(len(runs)), *cells])
+    head = (
+        f"{relation.capitalize()} to {baseline}, over all seeds and paired by seed (95 % interval"
+    )
+    shown = markdown(["case", "seeds", *(column.title for column in columns)], rows, left=1)
+    return f"{head} in parentheses).\n\n{shown}"
+
+
+def _by_seed(experiment: Experiment, results: Results) -> dict[str, dict[Any, Result]]:
+    seeds: dict[str, list[int | None]] = {}
+    for point in experiment.points:
+        seeds.setdefault(point.label, []).append(point.seed)
+    return {label: dict(zip(seeds[label], runs, strict=True)) for label, runs in results.items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from xoff import engine, numerical
+from xoff import engine, numerical, paired
 from xoff.claims import KINDS, Claim
 from xoff.experiment import Column, Experiment
 from xoff.lookup import Group, class_entry, lookup, statistic
@@ -55,14 +55,21 @@ def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) 
     if kind := numerical.engine_of(titled[0][1].summary):
         shown = [[title, *numerical.values(run.summary), run.digest] for title, run in titled]
         return head + markdown(["case", *numerical.titles(kind), "digest"], shown, left=1)
+    below = f"\n{relative_table(experiment, results)}" if experiment.relative_to else ""
     if experiment.columns:
-        return head + spread_table(experiment.columns, results)
+        return head + spread_table(experiment.columns, results) + below
     if any(run.summary.get("queries") for _, run in titled):
-        return head + _completions(titled)
+        return head + _completions(titled) + below
     note = "Slowdown: FCT divided by the FCT of the flow alone on its path. "
     note += "`-`: fewer than 10 flows beyond the percentile.\n"
     rows = [row for title, run in titled for row in _rows(title, run)]
-    return f"{head}{markdown(TABLE, rows, left=2)}\n{note}"
+    return f"{head}{markdown(TABLE, rows, left=2)}\n{note}{below}"
+
+
+def relative_table(experiment: Experiment, results: Mapping[str, Sequence[Result]]) -> str:
+    """Format the columns relative to the baseline (`paired.table`)."""
+    columns = experiment.columns or [one for one in PAGE_COLUMNS if _is_there(one, results)]
+    return paired.table(experiment, columns, results)
 
 
 def spread_table(columns: Sequence[Column], results: Mapping[str, Sequence[Result]]) -> str:
@@ -84,17 +91,27 @@ def spread_table(columns: Sequence[Column], results: Mapping[str, Sequence[Resul
 
 
 def page_table(outcome: Outcome) -> str:
-    """Format an experiment's table for a paper's page, cut to `MOST_PAGE_ROWS` rows."""
-    experiment = outcome.experiment
+    """Format an experiment's tables for a paper's page, each cut to `MOST_PAGE_ROWS` rows."""
+    experiment, results = outcome.experiment, outcome.results
     if experiment.columns or not _has_flows(outcome):
-        full = table_text(experiment, outcome.results).split("\n\n", 2)[2]
+        alone = replace(experiment, relative_to="")
+        full = table_text(alone, results).split("\n\n", 2)[2]
     else:
-        shown = [column for column in PAGE_COLUMNS if _is_there(column, outcome)]
-        full = spread_table(shown, outcome.results)
+        shown = [column for column in PAGE_COLUMNS if _is_there(column, results)]
+        full = spread_table(shown, results)
+    if not experiment.relative_to:
+        return _cut(full, MOST_PAGE_ROWS + 2)
+    # Its sentence and an empty line come first.
+    return f"{_cut(full, MOST_PAGE_ROWS + 2)}\n" + _cut(
+        relative_table(experiment, results), MOST_PAGE_ROWS + 4
+    )
+
+
+def _cut(full: str, most: int) -> str:
     lines = full.rstrip().splitlines()
-    if len(lines) <= MOST_PAGE_ROWS + 2:
+    if len(lines) <= most:
         return full
-    kept = "\n".join(lines[: MOST_PAGE_ROWS + 2])
+    kept = "\n".join(lines[:most])
     return f"{kept}\n\nTable cut; the command prints all rows.\n"
 
 
@@ -103,9 +120,10 @@ def _has_flows(outcome: Outcome) -> bool:
     return not any(run.summary.get("queries") or run.summary.get("engine") for run in runs)
 
 
-def _is_there(column: Column, outcome: Outcome) -> bool:
-    results = outcome.results.items()
-    return any(Term(label, **column.term).over_seeds(runs) is not None for label, runs in results)
+def _is_there(column: Column, results: Mapping[str, Sequence[Result]]) -> bool:
+    return any(
+        Term(label, **column.term).over_seeds(runs) is not None for label, runs in results.items()
+    )
 
 
 COUNTS = ("case", "packets without room", "timeouts", "spurious retransmissions", "digest")

@@ -51,7 +51,11 @@ def _relative(grid: Grid, point: Combination, results: Results) -> dict[str, Sam
         return {}
     if base == point:
         return dict.fromkeys(map(grid.relative_name, grid.measures), MISSING)
-    runs, others = paired.common(results.get(point.label, ()), results.get(base.label, ()))
+    by_seed = [
+        {run.summary.get("seed"): run for run in results.get(one.label, ())}
+        for one in (point, base)
+    ]
+    runs, others = paired.common(*by_seed)
     return {
         grid.relative_name(m): paired.relative(m.of(point.label), runs, others, grid.relation)
         for m in grid.measures
