@@ -168,34 +168,6 @@ def test_a_refused_point_ends_the_sweep_before_it_runs(grid_file, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def started(folder):
-    """Return when each finished run began, by its folder."""
-    manifests = [file for file in folder.glob("*/manifest.json") if ".partial" not in str(file)]
-    return {file.parent.name: json.loads(file.read_text())["wall_s"] for file in manifests}
-
-
-def test_a_killed_sweep_loses_no_finished_run_and_repeats_none(grid_file, tmp_path):
-    slow(grid_file)
-    out = tmp_path / "out"
-    command = [sys.executable, "-m", "xoff", "sweep", str(grid_file), "--out", str(out)]
-    seen = {}
-    for _ in range(3):
-        process = subprocess.Popen([*command, "--jobs", "2"], stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 30
-        while len(started(out / "runs")) < len(seen) + 1 and time.monotonic() < deadline:
-            time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        now = started(out / "runs")
-        assert seen.items() <= now.items()
-        seen = now
-    assert 0 < len(seen) < 8
-    done = subprocess.run([*command, "--jobs", "2"], check=True, capture_output=True, text=True)
-    assert "runs are finished already" in done.stderr
-    assert seen.items() <= started(out / "runs").items()
-    assert len(started(out / "runs")) == 8
-
-
 def test_two_sweeps_share_their_runs(grid_file, tmp_path):
     slow(grid_file)
     out = tmp_path / "out"
