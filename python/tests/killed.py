@@ -58,10 +58,14 @@ class Killed:
         return Counter(int(line.rpartition("seed=")[2]) for line in lines)
 
     def kill_after(self, count, timeout_s=120):
-        """Start the sweep; kill it and all its processes when `count` more runs are finished."""
+        """Start the sweep; kill it and all its processes within a run, `count` runs later."""
         before, deadline = len(self.runs()), time.monotonic() + timeout_s
+        begun = self.begins().total()
         with self._start() as process:
-            while len(self.runs()) < before + count:
+            while (
+                len(self.runs()) < before + count
+                or self.begins().total() - begun <= len(self.runs()) - before
+            ):
                 assert process.poll() is None, process.communicate()
                 assert time.monotonic() < deadline, f"{len(self.runs())} runs are finished"
                 time.sleep(0.01)

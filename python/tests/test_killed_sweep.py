@@ -16,7 +16,7 @@ RUNS, KILLS, AT_ONCE = 12, 3, 2
 def grid_file(scenario):
     file = scenario.parent / "grid.toml"
     file.write_text(
-        f'scenario = "small.toml"\nseeds = {RUNS}\nset = ["run.sleep_ms=20"]\n'
+        f'scenario = "small.toml"\nseeds = {RUNS}\nset = ["run.sleep_ms=50"]\n'
         '[grid]\nscheme = ["bfc"]\n'
     )
     return file
