@@ -13,8 +13,8 @@ def text(grid: Grid, found: Sequence[table.Row], x: str | None = None) -> str:
     """Format the rows as a table, with the levels that are passed along `x` below it."""
     head, cells = table.cells(grid.keys, grid.columns, found)
     parts = [markdown(head, cells, left=len(grid.keys)), *notes(grid)]
-    lines = [f"\n- {one.text}" for one in levels.crossings(grid, found, x)]
-    return "\n".join(parts) + "".join(lines) + "\n"
+    lines = [f"- {one.text}\n" for one in levels.crossings(grid, found, x)]
+    return "\n".join([*parts, "".join(lines)] if lines else parts)
 
 
 def notes(grid: Grid) -> list[str]:
