@@ -22,9 +22,9 @@ swept = one_switch.sweep(
 swept
 
 # %% [markdown]
-# A measure with a `level` says where it passes the level. Numbers have 95 % intervals in
-# parentheses, from batches of the measured time. Where an interval contains the level, the sweep
-# leaves it open; `seeds=5` narrows intervals.
+# A measure with a `level` says where it passes the level, with a 95 % interval of that place.
+# Numbers have 95 % intervals in parentheses, from batches of the measured time. `seeds=5` narrows
+# intervals; `levels={"p99": 2}` asks for a level without a dict.
 
 # %%
 ax = swept.plot("p99")

@@ -45,9 +45,7 @@ def test_a_job_has_rounds_and_steps_and_a_line_in_the_summary():
 
 
 def test_a_round_that_does_not_end_is_said():
-    result = xoff.run(
-        SCENARIO, set=["run.drain=20us", "traffic.0.compute=0us"], progress=False
-    )
+    result = xoff.run(SCENARIO, set=["run.drain=20us", "traffic.0.compute=0us"], progress=False)
     text = summary.render(result)
     assert "0 of 2" in text
     assert "the job of class collective finished 0 of 2 rounds within the drain time" in text

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from xoff import cli
-from xoff.html_report import document, fabric, scenarios
+from xoff.html_report import document, fabric, paths, scenarios
 from xoff.html_report.distributions import CompletionTimes
 from xoff.html_report.frames import Frames
 from xoff.html_report.links import links
@@ -313,3 +313,35 @@ def test_the_command_refuses_what_is_no_run_and_no_file(tmp_path, capsys):
     assert cli.main(["report", str(tmp_path), "--out", str(tmp_path)]) == 2
     assert "is a folder; name a file" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def path_rows(*rows):
+    names = ("flow", "since_ps", "hop", "node", "port")
+    return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def test_paths_are_lists_of_drawn_links_by_the_time_they_began():
+    found = ports(*NETWORK)
+    recorder = Recorder('[run]\nport_samples = "10us"\n', found)
+    drawn = fabric.draw(found)
+    first, second, third = (int(drawn.link_of_port[row]) for row in (0, 4, 6))
+    at = [(int(found["node"][row]), int(found["port"][row])) for row in (0, 4, 6)]
+    # Routes change at 5 us, and the rows of the new path come last.
+    recorder.add("paths", path_rows((7, 1_000_000, 0, *at[0]), (7, 1_000_000, 1, *at[1])))
+    recorder.add("paths", path_rows((7, 5_000_000, 1, *at[2]), (7, 5_000_000, 0, *at[0])))
+    assert recorder.paths.payload() == {
+        "flows": {"7": [(0.001, [first, second]), (0.005, [first, third])]},
+        "most": None,
+    }
+
+
+def test_a_page_has_the_paths_of_the_first_flows(monkeypatch):
+    monkeypatch.setattr(paths, "MOST_FLOWS", 4)
+    found = ports(*NETWORK)
+    at = int(found["node"][0]), int(found["port"][0])
+    recorder = Recorder('[run]\nport_samples = "10us"\n', found, runs=2)
+    assert recorder.paths.payload() is None
+    recorder.add("paths", path_rows(*((flow, 0, 0, *at) for flow in range(5))))
+    payload = recorder.paths.payload()
+    assert list(payload["flows"]) == ["0", "1"]
+    assert payload["most"] == 2

@@ -25,7 +25,11 @@ name = "incast"
 scheme = "bfc"
 network.topology = "leaf-spine"
 leaf_spine = { leaves = 3, hosts_per_leaf = 4, spines = 2 }
-run = { warmup = "20us", measure = "400us", port_samples = "10us", flow_series = "20us" }
+run.warmup = "20us"
+run.measure = "400us"
+run.port_samples = "10us"
+run.flow_series = "20us"
+run.paths = true
 [[traffic]]
 kind = "open-loop"
 sizes = "google"
@@ -204,6 +208,23 @@ def test_the_slider_moves_both_networks(opened):
     assert slider.get_attribute("aria-valuetext") == "0.420 ms"
 
 
+def test_the_path_of_a_flow_is_named_and_drawn(opened, page):
+    field = one(opened, "#fabric input[type=number]")
+    before = pixels(opened, "#fabric .pair > :nth-child(1) canvas")
+    assert texts(opened, "#fabric .path") == ["", ""]
+    field.send_keys("3")
+    for said, scheme in zip(texts(opened, "#fabric .path"), ("pfc", "bfc"), strict=True):
+        (names,) = xoff.load(page.parent / scheme).paths_of(3).values()
+        assert said == f"flow 3: {' → '.join(names)}"
+    assert pixels(opened, "#fabric .pair > :nth-child(1) canvas") != before
+    field.send_keys("000000")
+    said = "flow 3000000: no path; this page has those of flows 0 to 4,999."
+    assert texts(opened, "#fabric .path") == [said, said]
+    press(field, *["BACK_SPACE"] * 7)
+    assert texts(opened, "#fabric .path") == ["", ""]
+    assert pixels(opened, "#fabric .pair > :nth-child(1) canvas") == before
+
+
 def test_a_congestion_tree_grows_under_pfc_and_not_under_bfc(opened):
     """The page begins at the time with most bytes in queues."""
     pfc, bfc = json.loads(one(opened, "#data").get_property("textContent"))["runs"]
@@ -272,6 +293,7 @@ def test_hostile_names_are_text(driver, tmp_path):
 
 def test_a_run_without_samples_says_how_to_record_them(driver, tmp_path):
     plain = ["run.port_samples=0ps", "run.flow_series=0ps", "run.measure=40us", "run.flows=none"]
+    plain.append("run.paths=false")
     xoff.run(SCENARIO, tmp_path / "run", set=plain)
     target = tmp_path / "page.html"
     assert cli.main(["report", str(tmp_path / "run"), "--out", str(target)]) == 0

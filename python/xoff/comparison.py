@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from xoff.errors import UsageError
 from xoff.metrics import Term
-from xoff.reproduce_report import jsonable
 from xoff.strict import Reader, read_toml
-from xoff.text import byte_text, time_text
+from xoff.text import byte_text, jsonable, time_text
 from xoff.toml_text import parse_toml
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ averaged.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from xoff import derived
 from xoff.computed import COMPUTATIONS
 from xoff.errors import UsageError
+from xoff.metrics import COMPARISONS
 from xoff.plot import Plot, read_plot
 from xoff.strict import Reader, read_term, refuse_twins
 from xoff.text import suggestion
@@ -111,8 +112,9 @@ class Experiment:
     table shows these numbers instead of slowdowns.
     Overrides apply in the order file, scale, case, sweep, seed. A case with `scales` runs only at
     these scales. `group` is a case's heading in plots of kind `dots`, which show columns. `like`
-    makes an experiment from another one (`derived`). `settings` lists what differs from the file
-    and the readings.
+    makes an experiment from another one (`derived`). `relative_to` names a baseline case: a second
+    table has the `relation` of each number to it (`ratio` or `difference`). `settings` lists what
+    differs from the file and the readings.
     """
 
     name: str
@@ -123,6 +125,16 @@ class Experiment:
     plots: tuple[Plot, ...]
     columns: tuple[Column, ...] = ()
     settings: tuple[str, ...] = ()
+    relative_to: str = ""
+    relation: str = "ratio"
+
+    def relative(self, case: str, relation: str | None = None) -> Experiment:
+        """Return it with another baseline. Raises `UsageError` if there is no such case."""
+        cases = list(dict.fromkeys(point.case for point in self.points))
+        if case not in cases:
+            hint = suggestion(case, cases) or f"; it has {', '.join(cases)}"
+            raise UsageError(f"{self.name}: `relative_to`: no case is called `{case}`{hint}")
+        return replace(self, relative_to=case, relation=relation or self.relation)
 
     @property
     def heading(self) -> str:
@@ -166,6 +178,7 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     labels = [point.label for point in points]
     columns = top.get("column", list, [])
     title, source = top.need("title", str), top.get("source", str, "")
+    base, relation = top.get("relative_to", str), top.choice("relation", COMPARISONS, "ratio")
     top.done()
     if not columns and any(point.compute for point in points):
         raise UsageError(f"{file}: cases with `compute` need at least one `[[column]]`")
@@ -174,7 +187,8 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     )
     shown = tuple(_column(table, f"{file}: column {i}") for i, table in enumerate(columns, 1))
     _check_dots(read, shown, file)
-    return Experiment(name, scale, title, source, tuple(points), read, shown)
+    found = Experiment(name, scale, title, source, tuple(points), read, shown)
+    return found if base is None else found.relative(base, relation)
 
 
 def _check_dots(plots: Sequence[Plot], columns: Sequence[Column], file: Path) -> None:

@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from xoff import api, engine
-from xoff.errors import ScenarioError, UsageError, writing
+from xoff.errors import RunError, ScenarioError, UsageError, writing
 from xoff.experiment import Point
 from xoff.integrity import AGAIN
 from xoff.publishing import discard_damaged
 from xoff.result import Result, load
-from xoff.rundir import in_use
+from xoff.rundir import adopt, in_use
 from xoff.toml_text import parse_toml
 
 POLL_S = 0.05
@@ -90,6 +90,7 @@ class Job:
 
     def find_result(self) -> None:
         """Take the result if another process has finished the run since it was planned."""
+        _adopt(self.folder)
         if self.damage is not None:
             with contextlib.suppress(UsageError):
                 found = load(self.folder)
@@ -136,6 +137,7 @@ def _checked(point: Point, max_memory: str | int | None) -> tuple[Point, str]:
 
 def _planned(point: Point, folder: Path, effective: str, max_memory: str | int | None) -> Job:
     job = Job([point], folder, effective, max_memory=max_memory)
+    _adopt(folder)
     if not os.path.lexists(folder):
         return job
     try:
@@ -148,6 +150,13 @@ def _planned(point: Point, folder: Path, effective: str, max_memory: str | int |
         return job
     job.result, job.done, job.cached = found, True, True
     return job
+
+
+def _adopt(folder: Path) -> None:
+    """Finish what a killed process left undone after a run: its name."""
+    # Of a run that cannot be named now, its own process or the next attempt says why.
+    with contextlib.suppress(UsageError, RunError):
+        adopt(folder)
 
 
 def run_all(jobs: Sequence[Job], slots: int, tick: Callable[[], None]) -> None:

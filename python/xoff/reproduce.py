@@ -33,6 +33,7 @@ class Options:
       `table.md`.
     - `settings` are `--set` overrides of every case that accepts them; `chosen` replaces choices of
       `readings.toml` by their id. Results with either say so.
+    - `relative_to`: a case that the table compares all others with, besides the file's.
     - `budget_s`: time for more seeds where claims are undecided.
     - `root`: the folder of the papers, or of someone's own experiments (default: of the package).
     - `slots` is the number of concurrent runs, one thread each (default: one per core).
@@ -49,6 +50,7 @@ class Options:
     settings: tuple[str, ...] = ()
     chosen: Mapping[str, str] = field(default_factory=dict)
     seeds: int | None = None
+    relative_to: str | None = None
     budget_s: float = 0.0
 
 
@@ -108,6 +110,8 @@ def prepare(name: str, options: Options) -> Prepared:
     name = name.strip("/")
     folder = find_experiment(name, root)
     experiment = load_experiment(folder, name, options.scale)
+    if options.relative_to is not None:
+        experiment = experiment.relative(options.relative_to)
     known = readings.load_readings(folder.parent / readings.FILE)
     open_ones = readings.choose(known, options.chosen)
     open_ones = [one for one in open_ones if one.concerns(folder.name)]
@@ -197,6 +201,8 @@ def _command(prepared: Prepared) -> str:
     for reading, value in options.chosen.items():
         parts += ["--reading", f"{reading}={value}"]
     most = max(map(len, points.seeds(experiment.points).values()), default=0)
+    if options.relative_to is not None:
+        parts += ["--relative-to", options.relative_to]
     if options.seeds or options.budget_s:
         parts += ["--seeds", str(most)]
     return shlex.join(parts)

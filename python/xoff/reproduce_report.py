@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from xoff import engine, numerical
+from xoff import engine, numerical, paired
 from xoff.claims import KINDS, Claim
 from xoff.experiment import Column, Experiment
 from xoff.lookup import Group, class_entry, lookup, statistic
 from xoff.metrics import Term
 from xoff.result import Result
-from xoff.text import byte_text, fixed, markdown, number
+from xoff.text import byte_text, fixed, jsonable, markdown, number, with_interval
 from xoff.verdicts import HOLDS, WORDS, Measured, NotRun, Verdict
 
 if TYPE_CHECKING:
@@ -56,14 +55,21 @@ def table_text(experiment: Experiment, results: Mapping[str, Sequence[Result]]) 
     if kind := numerical.engine_of(titled[0][1].summary):
         shown = [[title, *numerical.values(run.summary), run.digest] for title, run in titled]
         return head + markdown(["case", *numerical.titles(kind), "digest"], shown, left=1)
+    below = f"\n{relative_table(experiment, results)}" if experiment.relative_to else ""
     if experiment.columns:
-        return head + spread_table(experiment.columns, results)
+        return head + spread_table(experiment.columns, results) + below
     if any(run.summary.get("queries") for _, run in titled):
-        return head + _completions(titled)
+        return head + _completions(titled) + below
     note = "Slowdown: FCT divided by the FCT of the flow alone on its path. "
     note += "`-`: fewer than 10 flows beyond the percentile.\n"
     rows = [row for title, run in titled for row in _rows(title, run)]
-    return f"{head}{markdown(TABLE, rows, left=2)}\n{note}"
+    return f"{head}{markdown(TABLE, rows, left=2)}\n{note}{below}"
+
+
+def relative_table(experiment: Experiment, results: Mapping[str, Sequence[Result]]) -> str:
+    """Format the columns relative to the baseline (`paired.table`)."""
+    columns = experiment.columns or [one for one in PAGE_COLUMNS if _is_there(one, results)]
+    return paired.table(experiment, columns, results)
 
 
 def spread_table(columns: Sequence[Column], results: Mapping[str, Sequence[Result]]) -> str:
@@ -85,17 +91,27 @@ def spread_table(columns: Sequence[Column], results: Mapping[str, Sequence[Resul
 
 
 def page_table(outcome: Outcome) -> str:
-    """Format an experiment's table for a paper's page, cut to `MOST_PAGE_ROWS` rows."""
-    experiment = outcome.experiment
+    """Format an experiment's tables for a paper's page, each cut to `MOST_PAGE_ROWS` rows."""
+    experiment, results = outcome.experiment, outcome.results
     if experiment.columns or not _has_flows(outcome):
-        full = table_text(experiment, outcome.results).split("\n\n", 2)[2]
+        alone = replace(experiment, relative_to="")
+        full = table_text(alone, results).split("\n\n", 2)[2]
     else:
-        shown = [column for column in PAGE_COLUMNS if _is_there(column, outcome)]
-        full = spread_table(shown, outcome.results)
+        shown = [column for column in PAGE_COLUMNS if _is_there(column, results)]
+        full = spread_table(shown, results)
+    if not experiment.relative_to:
+        return _cut(full, MOST_PAGE_ROWS + 2)
+    # Its sentence and an empty line come first.
+    return f"{_cut(full, MOST_PAGE_ROWS + 2)}\n" + _cut(
+        relative_table(experiment, results), MOST_PAGE_ROWS + 4
+    )
+
+
+def _cut(full: str, most: int) -> str:
     lines = full.rstrip().splitlines()
-    if len(lines) <= MOST_PAGE_ROWS + 2:
+    if len(lines) <= most:
         return full
-    kept = "\n".join(lines[: MOST_PAGE_ROWS + 2])
+    kept = "\n".join(lines[:most])
     return f"{kept}\n\nTable cut; the command prints all rows.\n"
 
 
@@ -104,9 +120,10 @@ def _has_flows(outcome: Outcome) -> bool:
     return not any(run.summary.get("queries") or run.summary.get("engine") for run in runs)
 
 
-def _is_there(column: Column, outcome: Outcome) -> bool:
-    results = outcome.results.items()
-    return any(Term(label, **column.term).over_seeds(runs) is not None for label, runs in results)
+def _is_there(column: Column, results: Mapping[str, Sequence[Result]]) -> bool:
+    return any(
+        Term(label, **column.term).over_seeds(runs) is not None for label, runs in results.items()
+    )
 
 
 COUNTS = ("case", "packets without room", "timeouts", "spurious retransmissions", "digest")
@@ -255,18 +272,12 @@ def measured_text(measured: Mapping[str, Measured]) -> str:
 
     A number is followed by its 95 % confidence interval if it has one.
     """
-    shown = {name: number_text(one) for name, one in measured.items()}
+    shown = {
+        name: with_interval(one.value, one.interval, one.at_least) for name, one in measured.items()
+    }
     if len(shown) == 1:
         return next(iter(shown.values()))
     return ", ".join(f"{name} {value}" for name, value in shown.items()) or "-"
-
-
-def number_text(one: Measured) -> str:
-    """Format a number, with "at least" for a bound, and its interval if it has a width."""
-    text = ("at least " if one.at_least else "") + number(one.value)
-    if one.interval is not None and one.interval[0] < one.interval[1]:
-        text += f" ({number(one.interval[0])} to {number(one.interval[1])})"
-    return text
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
@@ -317,15 +328,6 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
 def _number_json(one: Measured) -> dict[str, Any]:
     found = {"value": jsonable(one.value), "unit": one.unit}
     return {**found, "at_least": True} if one.at_least else found
-
-
-def jsonable(value: float | None) -> float | str | None:
-    """Return a number for JSON, with nine digits; an infinite one becomes `"inf"` or `"-inf"`."""
-    if value is None or math.isnan(value):
-        return None
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return float(f"{value:.9g}")
 
 
 def from_json(measured: Mapping[str, Any], interval: Mapping[str, Any]) -> dict[str, Measured]:

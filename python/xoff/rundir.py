@@ -295,6 +295,23 @@ def in_use(out: Path) -> bool:
     return False
 
 
+def adopt(out: Path) -> None:
+    """Give a finished run its name, if a crash came between its end and the rename.
+
+    Raises `UsageError` if another process is writing it, `RunError` if it cannot be renamed.
+    """
+    found = RunDir(out, [])
+    if os.path.lexists(found.out) or not _is_finished(found.work):
+        return
+    with writing(found.work):
+        found._claim()
+        try:
+            if _is_finished(found.work):
+                publishing.publish(found.work, found.out)
+        finally:
+            found._unlock()
+
+
 def _is_finished(folder: Path) -> bool:
     """Tell whether a folder holds a whole, finished run."""
     if not is_complete(folder):

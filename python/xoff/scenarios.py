@@ -164,6 +164,9 @@ class Scenario:
         *,
         seeds: int | Sequence[int] | None = None,
         measures: Mapping[str, Any] | None = None,
+        levels: Mapping[str, float | str] | None = None,
+        relative_to: Mapping[str, Any] | None = None,
+        relation: str | None = None,
         slots: int | None = None,
         progress: bool | None = None,
     ) -> Swept:
@@ -174,7 +177,16 @@ class Scenario:
         from xoff.sweeps import sweep
 
         return sweep(
-            self, out, grid=grid, seeds=seeds, measures=measures, slots=slots, progress=progress
+            self,
+            out,
+            grid=grid,
+            seeds=seeds,
+            measures=measures,
+            levels=levels,
+            relative_to=relative_to,
+            relation=relation,
+            slots=slots,
+            progress=progress,
         )
 
     def __str__(self) -> str:

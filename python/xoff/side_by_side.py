@@ -36,13 +36,17 @@ class Comparison:
         ]
 
     @property
+    def _names(self) -> list[str]:
+        return [measure.name for measure in self.measures]
+
+    @property
     def table(self) -> pa.Table:
         """The rows as an Arrow table.
 
         Columns: `run`, `seeds`, and for each measure NAME its number, `NAME_low` and `NAME_high`
         (95 % interval) and `NAME_at_least`.
         """
-        return table.arrow([RUN], self.measures, self.rows)
+        return table.arrow([RUN], self._names, self.rows)
 
     @property
     def differences(self) -> pa.Table:
@@ -66,7 +70,7 @@ class Comparison:
         return [row for row in found if row["key"] != "seed"]
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
-        return table.cells([RUN], self.measures, self.rows)
+        return table.cells([RUN], self._names, self.rows)
 
     def _settings(self) -> tuple[list[str], list[list[str]]]:
         shown = [[row["key"], *row["values"]] for row in self._differences()]

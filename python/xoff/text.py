@@ -30,6 +30,25 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
+def with_interval(
+    value: float | None, interval: tuple[float, float] | None, at_least: bool = False
+) -> str:
+    """Format a number, with "at least" for a bound, and its interval if it has a width."""
+    text = ("at least " if at_least else "") + number(value)
+    if interval is not None and interval[0] < interval[1]:
+        text += f" ({number(interval[0])} to {number(interval[1])})"
+    return text
+
+
+def jsonable(value: float | None) -> float | str | None:
+    """Return a number for JSON, with nine digits; an infinite one becomes `"inf"` or `"-inf"`."""
+    if value is None or math.isnan(value):
+        return None
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return float(f"{value:.9g}")
+
+
 def fixed(value: float | None, places: int = 2) -> str:
     """Format a number with `places` decimals, so that columns line up; `-` for None."""
     if value is None or math.isnan(value):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from xoff import completions
 from xoff.claims import Check, Formula
+from xoff.errors import UsageError
 from xoff.metrics import Term
 
 RATIO, SHARE, SLOWDOWN, NUMBER = "ratio", "share", "slowdown", "number"
@@ -26,6 +28,7 @@ _SUFFIXES = {
     "_bps": "bit/s",
     "_gbps": "Gb/s",
     "_share": SHARE,
+    "_share_by_link": SHARE,
 }
 _SCALED = {
     ("ps", 1e-6): "us",
@@ -38,6 +41,36 @@ _SCALED = {
     (SHARE, 100.0): "%",
     (RATIO, 100.0): "%",
 }
+
+# Units of a quantity, and how many of its smallest unit each of them is.
+_QUANTITIES = (
+    {"ps": 1.0, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12},
+    {"B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9},
+    {"bit/s": 1.0, "bps": 1.0, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Gb/s": 1e9, "Tbps": 1e12},
+    {"%": 1.0, SHARE: 100.0},
+    {"%": 1.0, RATIO: 100.0},
+)
+
+
+def in_unit(text: str, unit: str) -> float:
+    """Return a number with or without a unit, such as "10us", in `unit`. Raises `UsageError`."""
+    found = re.fullmatch(r"([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*([A-Za-z/%]*)", text.strip())
+    known = next((table for table in _QUANTITIES if unit in table), {})
+    if found is None or (found[2] and found[2] not in known):
+        example = f"a number in {unit}, or with one of the units {', '.join(known)}"
+        if not known:
+            example = f"a number without a unit: it is a {unit}"
+        raise UsageError(f"expected {example}; found {text!r}")
+    return float(found[1]) * (known[found[2]] / known[unit] if found[2] else 1.0)
+
+
+def with_unit(number: str, unit: str) -> str:
+    """Return a number in words: `a slowdown of 3`, `10 us`, or alone if it has no known unit."""
+    if unit == NUMBER or "*" in unit:
+        return number
+    if unit in (RATIO, SHARE, SLOWDOWN):
+        return f"a {unit} of {number}"
+    return f"{number} {unit}"
 
 
 def of_check(check: Check, name: str) -> str:

@@ -229,6 +229,7 @@ def summary_of(found, digest):
         },
         "bfc": None,
         "drops_packets": 0,
+        "dropped": {"packets": 0},
         "utilisation": {"core": 0.6, "hosts": 0.3},
         "load": {"nominal": 0.6, "payload": 0.59, "wire": 0.65},
         "monitors": [{"name": "long", "utilisation": 0.373, "delay_p99_ps": 1_200_000}],

@@ -68,6 +68,20 @@ def add_jobs(parser: Parser) -> None:
     )
 
 
+def add_runs(parser: Parser, out: str, metavar: str, help_out: str) -> None:
+    """Add the run directories, and `--out` with its default."""
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`"
+    )
+    parser.add_argument(
+        "--out",
+        type=place,
+        default=Path(out),
+        metavar=metavar,
+        help=f"{help_out} (default: {out})",
+    )
+
+
 def positive(text: str) -> int:
     """Parse a whole number of at least 1."""
     return _number(int, text, lambda number: number >= 1, "a whole number >= 1")

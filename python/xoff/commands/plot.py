@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xoff import extras
-from xoff.commands.arguments import Parser, label_of, place
+from xoff.commands.arguments import Parser, add_runs, label_of
 from xoff.errors import UsageError
 from xoff.terminal import say
 
@@ -21,16 +20,7 @@ EXAMPLE = "xoff plot out/first out/first-bfc --out compare"
 
 def add(parser: Parser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`"
-    )
-    parser.add_argument(
-        "--out",
-        type=place,
-        default=Path("plot"),
-        metavar="STEM",
-        help="write STEM.svg and STEM.png (default: plot)",
-    )
+    add_runs(parser, "plot", "STEM", "write STEM.svg and STEM.png")
     parser.add_argument(
         "--class",
         dest="cls",

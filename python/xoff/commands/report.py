@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from xoff.commands.arguments import Parser, label_of, place
+from xoff.commands.arguments import Parser, add_runs, label_of
 from xoff.errors import UsageError, writing
 from xoff.terminal import say
 
@@ -19,16 +18,7 @@ EXAMPLE = "xoff report out/first out/first-bfc --out compare.html"
 
 def add(parser: Parser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "runs", nargs="+", metavar="RUN_DIR", help="directory written by `xoff run`"
-    )
-    parser.add_argument(
-        "--out",
-        type=place,
-        default=Path("report.html"),
-        metavar="FILE",
-        help="the page to write (default: report.html)",
-    )
+    add_runs(parser, "report.html", "FILE", "the page to write")
 
 
 def call(args: argparse.Namespace) -> int:

@@ -66,6 +66,11 @@ def add_options(again: Parser) -> None:
         action="store_true",
         help="list the experiments with their cost at this scale, and exit",
     )
+    again.add_argument(
+        "--relative-to",
+        metavar="CASE",
+        help="add a table of every case relative to this one, paired by seed",
+    )
     _add_keeping(again)
     _add_changes(again)
 
@@ -145,6 +150,7 @@ def call(args: argparse.Namespace, root: Path | None = None) -> int:
         "settings": tuple(args.set),
         "chosen": _chosen(args.reading),
         "seeds": args.seeds,
+        "relative_to": args.relative_to,
         "budget_s": 60.0 * (args.budget or 0.0),
     }
     line = Line()

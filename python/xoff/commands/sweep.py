@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from xoff import extras
 from xoff.commands.arguments import Parser, add_jobs, add_max_memory, add_set, place, positive
 from xoff.errors import UsageError, writing
 from xoff.terminal import complain, say
+from xoff.text import jsonable
 
 HELP = "run a grid of settings, tabulate and draw the results"
 EXAMPLE = "xoff sweep scenarios/sweeps/load.toml --seeds 5"
@@ -30,6 +31,26 @@ def add(parser: Parser) -> None:
     )
     add_jobs(parser)
     add_max_memory(parser)
+    parser.add_argument(
+        "--level",
+        action="append",
+        default=[],
+        metavar="MEASURE=VALUE",
+        help="find where this measure passes this value, e.g. p99=3 or delay=10us (repeatable)",
+    )
+    parser.add_argument(
+        "--relative-to",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="show measures also relative to the point with this setting, paired by seed "
+        "(repeatable)",
+    )
+    parser.add_argument(
+        "--relation",
+        choices=("ratio", "difference"),
+        help="what to show with --relative-to (default: ratio)",
+    )
     parser.add_argument("--x", metavar="KEY", help="draw along this setting")
     parser.add_argument("--y", metavar="MEASURE", help="draw this measure only")
     parser.add_argument("--again", action="store_true", help="run what failed before once more")
@@ -63,6 +84,9 @@ def call(args: argparse.Namespace) -> int:
         "seeds": args.seeds,
         "slots": args.jobs,
         "again": args.again,
+        "levels": _named(args.level, "--level", "MEASURE=VALUE"),
+        "relative_to": _named(args.relative_to, "--relative-to", "KEY=VALUE"),
+        "relation": args.relation,
         "x": args.x,
         "y": args.y,
         "max_memory": args.max_memory,
@@ -77,15 +101,28 @@ def call(args: argparse.Namespace) -> int:
             found = sweeping.sweep(args.file, args.out, client=client, **options)
     if args.json:
         for row in found.table.to_pylist():
-            say(json.dumps({key: _finite(value) for key, value in row.items()}, allow_nan=False))
+            say(json.dumps({key: _json(value) for key, value in row.items()}, allow_nan=False))
+        for crossing in found.crossings:
+            say(json.dumps({"crossing": crossing.as_json()}, allow_nan=False))
     else:
-        from xoff.sweeps import table as rows
-
-        say(rows.text(found.grid, found.rows), end="")
+        say(found.text, end="")
         say("\n" + "\n".join(str(file) for file in found.files))
     for title, failure in found.failures.items():
         complain(f"run `{title}` failed: {failure}")
     return 1 if found.failures else 0
+
+
+def _named(given: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """Parse `NAME=VALUE`; the name ends at the last `=`. Raises `UsageError`."""
+    parts = [one.rpartition("=") for one in given]
+    for one, (name, _, value) in zip(given, parts, strict=True):
+        if not (name and value):
+            raise UsageError(f"{option} {one}: expected {form}")
+    return {name: value for name, _, value in parts}
+
+
+def _json(value: Any) -> Any:
+    return jsonable(value) if isinstance(value, float) else value
 
 
 def _sweep_unrun(args: argparse.Namespace) -> int:
@@ -121,14 +158,18 @@ def _collect(args: argparse.Namespace, out: Path) -> list[str]:
 def _refuse_unused(args: argparse.Namespace) -> None:
     """Refuse options that mean nothing with another one. Raises `UsageError`."""
     unrun = "--list" if args.list else "--emit" if args.emit else None
-    given = {"--x": args.x, "--y": args.y, "--json": args.json, "--again": args.again}
-    for option, value in {**given, "--jobs": args.jobs}.items():
+    given = {
+        "--x": args.x,
+        "--y": args.y,
+        "--json": args.json,
+        "--again": args.again,
+        "--level": args.level,
+        "--relative-to": args.relative_to,
+        "--relation": args.relation,
+        "--jobs": args.jobs,
+    }
+    for option, value in given.items():
         if unrun and value:
             raise UsageError(f"{option} has no effect with {unrun}, which runs nothing")
     if args.dask is not None and args.jobs is not None:
         raise UsageError("--jobs has no effect with --dask: the cluster decides how many runs")
-
-
-def _finite(value: Any) -> Any:
-    """Return None in place of a number that JSON does not have."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

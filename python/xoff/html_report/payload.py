@@ -81,6 +81,7 @@ def of_run(
         "links": links(ports, int(summary.get("measured_ps") or 0)),
         "rates": recorder.rates.curves(),
         "fabric": None if recorder.fabric is None else recorder.fabric.payload(),
+        "paths": None if recorder.paths is None else recorder.paths.payload(),
         "too_large": recorder.too_large,
     }
 

@@ -42,9 +42,11 @@ class FlowRates:
 
     @staticmethod
     def _largest(rows: dict[str, Array]) -> Array:
-        flows, at = np.unique(rows["flow"], return_inverse=True)
-        received = np.bincount(at, weights=rows["received_bytes"])
-        return np.sort(flows[np.argsort(-received, kind="stable")[:FLOWS]])
+        # Flows are numbered from 0, so counting by number needs no sorting of millions of rows.
+        received = np.bincount(rows["flow"].astype(np.int64), weights=rows["received_bytes"])
+        enough = np.partition(received, -FLOWS)[-FLOWS] if len(received) > FLOWS else 0.0
+        flows = np.flatnonzero((received >= enough) & (received > 0))
+        return np.sort(flows[np.argsort(-received[flows], kind="stable")[:FLOWS]])
 
     def curves(self) -> list[dict[str, Any]]:
         """Return the rate of each of the largest flows: times in ms, rates in Gb/s.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from xoff.html_report import rates
+from xoff.html_report import paths, rates
 from xoff.html_report.distributions import CompletionTimes
 from xoff.html_report.fabric import FabricStates, draw
 from xoff.html_report.frames import Frames
@@ -59,6 +59,7 @@ class Recorder:
         self.too_large = drawing is None
         """Whether the network has too many links to be drawn."""
         self.fabric = FabricStates(drawing, sampled, runs) if drawing and sampled else None
+        self.paths = paths.FlowPaths(drawing, ports, runs) if drawing and self.fabric else None
         self.times = CompletionTimes()
         self.rates = rates.FlowRates(interval_ps(scenario, "flow_series"), most_rows)
         self.trace = Frames(TRACE_POINTS, {"most": np.max, "mean": _mean})
@@ -67,6 +68,7 @@ class Recorder:
             "samples": self._samples,
             "flow_series": self._flow_series,
             "port_samples": self._port_samples,
+            "paths": self._paths,
         }
 
     @property
@@ -104,6 +106,10 @@ class Recorder:
     def _port_samples(self, batch: Any) -> None:
         if self.fabric is not None:
             self.fabric.add(columns(batch, FABRIC_COLUMNS))
+
+    def _paths(self, batch: Any) -> None:
+        if self.paths is not None:
+            self.paths.add(columns(batch, paths.COLUMNS))
 
 
 def _mean(values: Array, axis: int) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,32 +19,27 @@ def slowdowns(classes: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for entry in classes:
         if not entry.get("flows"):
             continue
-        left = int(entry.get("unfinished") or 0)
         groups = [group for group in entry.get("bins") or [] if group.get("flows")]
         found.append(
             {
                 "class": str(entry.get("class")),
                 "flows": int(entry["flows"]),
-                "unfinished": left,
-                "bins": [_bin(group, left) for group in groups],
+                "unfinished": int(entry.get("unfinished") or 0),
+                "bins": [_bin(group) for group in groups],
             }
         )
     return found
 
 
-def _bin(group: Group, unfinished: int) -> dict[str, Any]:
-    values = {stat: _finite(statistic(group, stat, unfinished)) for stat in STATISTICS}
+def _bin(group: Group) -> dict[str, Any]:
     return {
         "low": group.get("low_bytes") or 0,
         "high": group.get("high_bytes"),
         "bytes": round(bin_centre(group), 1),
         "flows": int(group["flows"]),
-        **values,
+        # None, and not drawn, where there are too few flows or unfinished ones decide.
+        **{stat: group.get(stat) for stat in STATISTICS},
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
 
 
 def buffer_cdf(summary: Mapping[str, Any]) -> dict[str, list[float]]:

@@ -44,6 +44,19 @@
     };
   }
 
+  /** A field for a whole number, with a label. `value` is null while it is empty. */
+  function numberField(label, onInput) {
+    const id = `choice-${++labels}`;
+    const input = el("input", { id, type: "number", min: "0", step: "1", inputMode: "numeric" });
+    input.addEventListener("input", onInput);
+    return {
+      root: el("span", { className: "choice" }, el("label", { for: id }, label), input),
+      get value() {
+        return input.value === "" ? null : Number(input.value);
+      },
+    };
+  }
+
   /** A section of the page: heading, one sentence, controls and a body. */
   function panel(id, title, sentence) {
     const controls = el("div", { className: "controls" });
@@ -83,5 +96,5 @@
     return [...new Set(names)];
   }
 
-  xoff.dom = { el, choice, panel, table, distinct };
+  xoff.dom = { el, choice, numberField, panel, table, distinct };
 })(window.xoff = window.xoff || {});

@@ -1,7 +1,7 @@
 // The fabric over time: the network of one or two runs, with one time slider.
 (function (xoff) {
   "use strict";
-  const { el, panel, choice, table } = xoff.dom;
+  const { el, panel, choice, numberField, table } = xoff.dom;
 
   const FULLEST = 5;
   const HELP = "This run recorded no states of ports. Set run.port_samples, for example --set run.port_samples=10us, and run it again.";
@@ -17,12 +17,13 @@
     const metric = choice("Show", draw, "queue depth");
     metric.show(Object.keys(xoff.topology.METRICS));
     const sides = [choice("Run", draw), choice("Next to it", draw)];
+    const flow = numberField("Path of flow", () => data && show());
     const views = [view(), view()];
     const player = xoff.player(paint, describe);
     const scale = el("div", { className: "scale" });
     const totals = el("div");
     const pair = el("div", { className: "pair" }, ...views.map((one) => one.root));
-    section.controls.append(metric.root, ...sides.map((side) => side.root));
+    section.controls.append(metric.root, ...sides.map((side) => side.root), flow.root);
     section.body.append(player.root, scale, pair, totals);
 
     const shown = () => {
@@ -43,13 +44,14 @@
     }
 
     function paint(frame) {
-      views.forEach((one, at) => one.paint(shown()[at], now(frame), metric.value, most()));
+      views.forEach((one, at) => one.paint(shown()[at], now(frame), metric.value, most(), flow.value));
       if (totals.chart) totals.chart.u.redraw(false);
     }
 
     function show() {
       const runs = shown();
       views[1].root.hidden = runs.length < 2;
+      flow.root.hidden = !data.runs.some((run) => run.paths);
       const frames = clock() ? clock().fabric.ms.length : 0;
       player.root.hidden = scale.hidden = !frames;
       legend(scale, metric.value, most());
@@ -100,6 +102,7 @@
     const canvas = el("canvas", { className: "fabric", role: "img" });
     const hint = el("p", { className: "hint" });
     const place = el("div", { className: "canvas" }, canvas);
+    const path = el("p", { className: "hint path" });
     const missing = el("p", { className: "empty" });
     const ports = el("div");
     let last = null;
@@ -111,12 +114,13 @@
       hint.textContent = link === null ? last.line : cells(last.fabric, last.frame, link).join(", ");
     });
 
-    function paint(run, ms, metric, most) {
+    function paint(run, ms, metric, most, flow) {
       if (!run) return;
       title.textContent = run.label;
       const fabric = run.fabric;
       const usable = fabric && fabric.ms.length;
       missing.hidden = usable;
+      path.hidden = !usable || flow === null;
       place.hidden = ports.hidden = hint.hidden = !usable;
       last = null;
       if (!usable) {
@@ -124,7 +128,9 @@
         return;
       }
       const frame = frameAt(fabric.ms, ms);
-      const plan = xoff.topology.draw(canvas, fabric, frame, metric, most);
+      const route = flow === null ? [] : routeAt(run, flow, ms);
+      path.textContent = flow === null ? "" : described(run, flow, route);
+      const plan = xoff.topology.draw(canvas, fabric, frame, metric, most, route);
       const line = `${xoff.format.bytes(fabric.total_bytes[frame])} queued, `
         + `${xoff.format.bytes(fabric.held_bytes[frame])} of it held by pauses at ${fabric.held_ports[frame]} ports`;
       last = { plan, fabric, frame, line };
@@ -133,7 +139,28 @@
       ports.replaceChildren(fullest(fabric, frame, metric));
     }
 
-    return { root: el("div", {}, title, missing, place, hint, ports), paint };
+    return { root: el("div", {}, title, missing, place, path, hint, ports), paint };
+  }
+
+  /** The links of a flow at this time; those of its first path before it began. */
+  function routeAt(run, flow, ms) {
+    const known = (run.paths && run.paths.flows[flow]) || [];
+    const begun = known.filter(([since]) => since <= ms);
+    const [, links] = begun[begun.length - 1] || known[0] || [0, []];
+    return links;
+  }
+
+  /** A path by the names of its nodes, or why there is none. */
+  function described(run, flow, route) {
+    if (!run.paths) return "This run recorded no paths. Set run.paths=true, and run it again.";
+    if (route.length) {
+      const { links, nodes } = run.fabric;
+      const stops = [links[route[0]][0], ...route.map((link) => links[link][1])];
+      return `flow ${flow}: ${stops.map((node) => nodes[node][0]).join(" → ")}`;
+    }
+    const { most } = run.paths;
+    if (most === null || flow < most) return `flow ${flow}: no path; it did not begin, or has no rows.`;
+    return `flow ${flow}: no path; this page has those of flows 0 to ${xoff.format.count(most - 1)}.`;
   }
 
   function frameAt(times, ms) {

@@ -76,8 +76,8 @@
     return at;
   }
 
-  /** Draw a frame: the levels of all links, thickest last, then the nodes. */
-  function draw(canvas, fabric, frame, metric, most) {
+  /** Draw a frame: the levels of all links, thickest last, the links of a flow, then the nodes. */
+  function draw(canvas, fabric, frame, metric, most, route) {
     const ratio = window.devicePixelRatio || 1;
     const width = Math.max(280, canvas.parentElement.clientWidth);
     const plan = layout(fabric, width);
@@ -96,6 +96,7 @@
     order.forEach((link) => {
       if (isStopped(fabric, frame, link)) bar(c, plan, fabric.links[link]);
     });
+    route.forEach((link) => line(c, plan, fabric.links[link]));
     nodes(c, plan, fabric, frame, most);
     return plan;
   }
@@ -146,6 +147,16 @@
     c.lineTo(from.x + reach * x, from.y + reach * y);
     c.strokeStyle = xoff.theme.colour("ink");
     c.lineWidth = 2;
+    c.stroke();
+  }
+
+  /** A line along a whole link: a flow takes it. */
+  function line(c, plan, link) {
+    const at = path(plan, link);
+    c.beginPath();
+    for (let i = 0; i <= 16; i++) c.lineTo(at(i / 16).x, at(i / 16).y);
+    c.strokeStyle = xoff.theme.colour("accent");
+    c.lineWidth = 3;
     c.stroke();
   }
 

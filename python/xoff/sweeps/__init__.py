@@ -12,15 +12,24 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xoff import extras, jobs, notebook, source, text
+from xoff import extras, jobs, notebook, source
 from xoff.cores import cores
 from xoff.errors import Interrupted, UsageError, as_path, writing
 from xoff.manifest import replace_text
 from xoff.progress import Line, line_for
 from xoff.reproduce_progress import ReproduceProgress
 from xoff.result import Result
-from xoff.sweeps import table
-from xoff.sweeps.grid import Grid, choose, grid_of, read_grid, seeds_of
+from xoff.sweeps import levels, shown, table
+from xoff.sweeps.grid import (
+    Grid,
+    choose,
+    grid_of,
+    read_grid,
+    seeds_of,
+    with_baseline,
+    with_levels,
+)
+from xoff.text import table as aligned
 from xoff.toml_text import parse_toml
 
 if TYPE_CHECKING:
@@ -36,13 +45,15 @@ class Swept:
     """A sweep's outcome.
 
     `results` has the runs of each point by its label, `failures` the error of each failed run by
-    its title, `files` what was written.
+    its title, `files` what was written. Levels are passed along the setting `x` (default:
+    `Grid.default_x`).
     """
 
     grid: Grid
     results: dict[str, list[Result]]
     failures: dict[str, str]
     files: list[Path] = field(default_factory=list)
+    x: str | None = None
 
     @property
     def rows(self) -> list[table.Row]:
@@ -52,7 +63,17 @@ class Swept:
     @property
     def table(self) -> pa.Table:
         """The rows as an Arrow table (`sweep.parquet`)."""
-        return table.arrow(self.grid.keys, self.grid.measures, self.rows)
+        return table.arrow(self.grid.keys, self.grid.columns, self.rows)
+
+    @property
+    def crossings(self) -> list[levels.Crossing]:
+        """Where each measure with a level passes it, on every curve, with a 95 % interval."""
+        return levels.crossings(self.grid, self.rows, self.x)
+
+    @property
+    def text(self) -> str:
+        """The rows in Markdown, and where levels are passed (`table.md`)."""
+        return shown.text(self.grid, self.rows, self.x)
 
     def plot(self, y: str | None = None, x: str | None = None, ax: Any = None) -> Any:
         """Draw a measure (default: the first) along a setting, with its 95 % intervals.
@@ -64,24 +85,23 @@ class Swept:
 
         along, (measure, *_) = choose(self.grid, x, y)
         ax = plots.axes_of(ax)
-        picture.draw(ax, self.rows, along, measure)
+        picture.draw(ax, self.grid, self.rows, along, measure)
         plots.legends([ax])
         return ax
 
     def __repr__(self) -> str:
-        head, rows = table.cells(self.grid.keys, self.grid.measures, self.rows)
-        shown = text.table(head, rows, left=len(self.grid.keys))
-        return "\n".join([shown, *self._notes()])
+        head, rows = table.cells(self.grid.keys, self.grid.columns, self.rows)
+        return "\n".join([aligned(head, rows, left=len(self.grid.keys)), *self._notes()])
 
     def _repr_html_(self) -> str:
-        head, rows = table.cells(self.grid.keys, self.grid.measures, self.rows)
-        shown, notes = notebook.table(head, rows, left=len(self.grid.keys)), self._notes()
-        return shown + (notebook.text("\n".join(notes)) if notes else "")
+        head, rows = table.cells(self.grid.keys, self.grid.columns, self.rows)
+        drawn, notes = notebook.table(head, rows, left=len(self.grid.keys)), self._notes()
+        return drawn + (notebook.text("\n".join(notes)) if notes else "")
 
     def _notes(self) -> list[str]:
         """Return where measures pass their levels, and which runs failed: a line each."""
         failed = [f"{title} failed: {failure}" for title, failure in self.failures.items()]
-        return [*table.crossings(self.grid, self.rows), *failed]
+        return [*(one.text for one in self.crossings), *failed]
 
 
 def sweep(
@@ -92,6 +112,9 @@ def sweep(
     set: Iterable[str] = (),
     seeds: int | Sequence[int] | None = None,
     measures: Mapping[str, Any] | None = None,
+    levels: Mapping[str, float | str] | None = None,
+    relative_to: Mapping[str, Any] | None = None,
+    relation: str | None = None,
     slots: int | None = None,
     client: Any = None,
     again: bool = False,
@@ -108,9 +131,11 @@ def sweep(
     - `grid`: values per setting, all combined: `{"scheme": ["bfc", "dctcp"], "load": [0.4, 0.8]}`.
     - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number, or with
       these.
-    - `measures`: numbers of every point by name, each a path of the summary such as
-      `"buffer.p99_bytes"` or a dict with the keys of `[[measure]]`, with a `grid` (default: mean
-      and p99 of slowdowns, and drops).
+    - `measures`: with a `grid`, numbers of every point by name, each a path of the summary such as
+      `"buffer.p99_bytes"` or a dict with the keys of `[[measure]]` (default: `DEFAULT_MEASURES`).
+    - `levels`: values of measures, `{"p99": 3, "delay": "10us"}`, to find in `Swept.crossings`.
+    - `relative_to`: settings of a baseline, `{"scheme": "dctcp"}`. Each measure is also shown as
+      its `relation` (`ratio`, the default, or `difference`) to the baseline, paired by seed.
     - `slots`: concurrent runs, one thread each (default: one per core).
     - `client`: a `distributed.Client`; the runs go to its workers.
     - `again`: run what failed before once more.
@@ -129,6 +154,7 @@ def sweep(
         raise UsageError("a sweep of a scenario requires `grid`: the values of settings that vary")
     else:
         prepared = prepare(Path(as_path(given, "a sweep")), out, set, seeds, max_memory)
+    prepared = prepared.asked(levels, relative_to, relation)
     choose(prepared.grid, x, y)
     if client is None:
         run_all: RunAll = partial(jobs.run_all, slots=slots or cores())
@@ -151,6 +177,16 @@ class Prepared:
     grid: Grid
     out: Path
     planned: list[jobs.Job]
+
+    def asked(
+        self,
+        levels: Mapping[str, float | str] | None,
+        relative_to: Mapping[str, Any] | None,
+        relation: str | None,
+    ) -> Prepared:
+        """Return it with levels and a baseline besides those of the file. Raises `UsageError`."""
+        grid = with_levels(self.grid, levels or {})
+        return replace(self, grid=with_baseline(grid, relative_to or {}, relation))
 
     def skip_failed(self, again: bool) -> None:
         """Take runs that failed before as failed, or forget their errors (`again`)."""
@@ -200,7 +236,7 @@ class Prepared:
                 results.setdefault(point.label, []).append(job.result)
             elif job.failure is not None:
                 failures[point.title] = job.failure
-        swept = Swept(self.grid, results, failures)
+        swept = Swept(self.grid, results, failures, x=x)
         swept.files = self._write(swept, x, y)
         return swept
 
@@ -213,7 +249,7 @@ class Prepared:
         import pyarrow.parquet as pq
 
         found = swept.rows
-        text = f"# {self.grid.title}\n\n{table.text(self.grid, found)}"
+        text = f"# {self.grid.title}\n\n{swept.text}"
         contents: dict[str, Callable[[Path], Any]] = {
             TABLE: partial(pq.write_table, swept.table),
             RUNS: partial(pq.write_table, self._runs()),

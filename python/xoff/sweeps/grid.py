@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from xoff import units
 from xoff.errors import UsageError
 from xoff.experiment import Point, plain
-from xoff.metrics import Term
+from xoff.metrics import COMPARISONS, Term
 from xoff.strict import Reader, read_term, read_toml, refuse_twins
 from xoff.text import suggestion
 
 DEFAULT_MEASURES: tuple[dict[str, Any], ...] = (
     {"name": "mean", "statistic": "mean"},
     {"name": "p99"},
-    {"name": "drops", "path": "drops_packets"},
+    {"name": "drops", "path": "dropped.packets"},
 )
+RATIO = COMPARISONS[0]
 # What the columns with a measure's interval are called after its name.
 ENDS = ("_low", "_high", "_at_least")
 # Columns of the tables besides settings and measures.
@@ -35,11 +37,24 @@ class Axis:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of every point, over its seeds; `level` is a value that it may pass."""
+    """A number of every point, over its seeds; `level` is a value in `unit` that it may pass."""
 
     name: str
     term: Mapping[str, Any]
     level: float | None = None
+
+    @property
+    def unit(self) -> str:
+        """Its unit (`xoff.units`)."""
+        return units.of_term(self.of(""))
+
+    def with_level(self, given: float | str, where: str) -> Measure:
+        """Return it with a level: a number, or text with a unit. Raises `UsageError`."""
+        try:
+            level = units.in_unit(given, self.unit) if isinstance(given, str) else float(given)
+        except UsageError as error:
+            raise UsageError(f"{where}: level of `{self.name}`: {error}") from None
+        return replace(self, level=level)
 
     def of(self, label: str) -> Term:
         """Return the term of a point."""
@@ -69,7 +84,8 @@ class Grid:
     Keys of the file: `scenario` (path relative to the file), `title`, `set` (overrides of every
     run), `seeds` (a number N for 1 to N, or a list; default: the scenario's seed), `[grid]` (a
     list of values per setting, all combined), `[[zip]]` (settings that change together),
-    `[[measure]]` (`name`, the keys of `[[column]]` in an experiment, `level`).
+    `[[measure]]` (`name`, the keys of `[[column]]` in an experiment, `level`), `relative_to` (the
+    settings of a baseline) and `relation` (`ratio` or `difference` to it).
     """
 
     file: Path
@@ -79,11 +95,32 @@ class Grid:
     axes: tuple[Axis, ...]
     seeds: tuple[int, ...]
     measures: tuple[Measure, ...]
+    relative_to: Mapping[str, Any] = field(default_factory=dict)
+    relation: str = RATIO
 
     @property
     def keys(self) -> list[str]:
         """Every setting that varies, in the order of the file."""
         return [key for axis in self.axes for key in axis.keys]
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column with an interval: the measures, then the same relative to the baseline."""
+        relative = map(self.relative_name, self.measures) if self.relative_to else ()
+        return [*(measure.name for measure in self.measures), *relative]
+
+    @property
+    def baseline(self) -> str:
+        """The settings of the baseline as text."""
+        return Combination(self.relative_to).label
+
+    def relative_name(self, measure: Measure) -> str:
+        """Return the column of a measure relative to the baseline."""
+        return f"{measure.name}_{self.relation}"
+
+    def baseline_of(self, point: Combination) -> Combination | None:
+        """Return the point that a point is compared with; None without a baseline."""
+        return Combination({**point.settings, **self.relative_to}) if self.relative_to else None
 
     def combinations(self) -> Iterator[Combination]:
         """Yield the points; the last axis varies first."""
@@ -136,7 +173,11 @@ def read_grid(file: Path) -> Grid:
         tuple(axes),
         seeds_of(top.get("seeds", (int, list), []), str(file)),
         tuple(_measure(table, f"{file}: measure {i}") for i, table in enumerate(measures, 1)),
+        _flat(top.get("relative_to", dict, {})),
+        top.choice("relation", COMPARISONS, RATIO),
     )
+    if "relation" in top and not grid.relative_to:
+        raise UsageError(f"{file}: `relation` needs `relative_to`, the settings of a baseline")
     top.done()
     _refuse_unclear(grid)
     return grid
@@ -194,19 +235,62 @@ def _plain_list(found: Any) -> Any:
 
 
 def _crossed(table: Mapping[str, Any], where: str) -> list[Axis]:
-    found = _flat(table, where)
+    found = _lists(table, where)
     return [Axis((key,), tuple((value,) for value in values)) for key, values in found.items()]
 
 
 def _refuse_unclear(grid: Grid) -> None:
     """Refuse columns and points with the same name, and levels that cannot be passed."""
     file = grid.file
-    names = (m.name + end for m in grid.measures for end in ("", *ENDS))
+    names = (name + end for name in grid.columns for end in ("", *ENDS))
     refuse_twins([*RESERVED, *grid.keys, *names], f"{file}: two columns of the tables are named")
     refuse_twins((one.label for one in grid.combinations()), f"{file}: given twice:")
+    _refuse_unknown_baseline(grid)
     levels = [m.name for m in grid.measures if m.level is not None]
     if levels and not is_number(next(grid.combinations()).settings[grid.default_x()]):
         raise UsageError(f"{file}: `level` of `{levels[0]}` needs a setting with several numbers")
+
+
+def _refuse_unknown_baseline(grid: Grid) -> None:
+    """Refuse a baseline that is no point of the grid for every other setting."""
+    for key in grid.relative_to:
+        if key not in grid.keys:
+            hint = suggestion(key, grid.keys) or f"; it varies {', '.join(grid.keys)}"
+            raise UsageError(f"{grid.file}: `relative_to`: `{key}` does not vary{hint}")
+    labels = {one.label for one in grid.combinations()}
+    for one in grid.combinations():
+        base = grid.baseline_of(one)
+        if base is not None and base.label not in labels:
+            raise UsageError(f"{grid.file}: `relative_to`: no point has {base.label}")
+
+
+def with_levels(grid: Grid, given: Mapping[str, float | str]) -> Grid:
+    """Return the grid with levels of measures by name. Raises `UsageError`."""
+    for name, level in given.items():
+        choose(grid, None, name)
+        measures = (
+            m.with_level(level, str(grid.file)) if m.name == name else m for m in grid.measures
+        )
+        grid = replace(grid, measures=tuple(measures))
+    _refuse_unclear(grid)
+    return grid
+
+
+def with_baseline(grid: Grid, given: Mapping[str, Any], relation: str | None) -> Grid:
+    """Return the grid with a baseline: values of settings as text or plain. Raises `UsageError`."""
+    if relation is not None and relation not in COMPARISONS:
+        raise UsageError(f"`relation` must be {' or '.join(COMPARISONS)}, not {relation!r}")
+    if relation is not None and not (given or grid.relative_to):
+        raise UsageError("`relation` needs `relative_to`, the settings of a baseline")
+    known = {
+        (key, plain(value)): value
+        for one in grid.combinations()
+        for key, value in one.settings.items()
+    }
+    values = {key: known.get((key, plain(value)), value) for key, value in given.items()}
+    grid = replace(grid, relative_to=values or grid.relative_to, relation=relation or grid.relation)
+    _refuse_unclear(grid)
+    return grid
 
 
 def choose(grid: Grid, x: str | None, y: str | None) -> tuple[str, tuple[Measure, ...]]:
@@ -238,23 +322,28 @@ def _sets(one: Combination, seed: int | None) -> list[str]:
     return sets if seed is None else [*sets, f"seed={seed}"]
 
 
-def _flat(table: Mapping[str, Any], where: str, prefix: str = "") -> dict[str, list[Any]]:
-    """Return lists of values by dotted key, written `"traffic.0.load"` or as nested tables."""
-    found: dict[str, list[Any]] = {}
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return values by dotted key, written `"traffic.0.load"` or as nested tables."""
+    found: dict[str, Any] = {}
     for key, value in table.items():
-        if isinstance(value, dict):
-            found |= _flat(value, where, f"{prefix}{key}.")
-        elif not isinstance(value, list) or not value:
-            raise UsageError(f"{where}: `{prefix}{key}` must be a list of values, not {value!r}")
-        else:
-            found[f"{prefix}{key}"] = value
+        inner = isinstance(value, dict)
+        found |= _flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": value}
+    return found
+
+
+def _lists(table: Mapping[str, Any], where: str) -> dict[str, list[Any]]:
+    """Return lists of values by dotted key. Raises `UsageError`."""
+    found = _flat(table)
+    for key, values in found.items():
+        if not isinstance(values, list) or not values:
+            raise UsageError(f"{where}: `{key}` must be a list of values, not {values!r}")
     return found
 
 
 def _zipped(table: Any, where: str) -> Axis:
     if not isinstance(table, dict):
         raise UsageError(f"{where}: expected a table, found {table!r}")
-    lists = _flat(table, where)
+    lists = _lists(table, where)
     lengths = {key: len(values) for key, values in lists.items()}
     if len(set(lengths.values())) != 1:
         said = (
@@ -266,6 +355,7 @@ def _zipped(table: Any, where: str) -> Axis:
 
 def _measure(table: Any, where: str) -> Measure:
     reader = Reader(table, where)
-    found = Measure(reader.need("name", str), read_term(reader), reader.number("level"))
+    found = Measure(reader.need("name", str), read_term(reader))
+    level = reader.get("level", (int, float, str))
     reader.done()
-    return found
+    return found if level is None else found.with_level(level, where)

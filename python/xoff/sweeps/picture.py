@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xoff import panels, plots
 from xoff.experiment import plain
 from xoff.sweeps.grid import Grid, Measure, is_number
+from xoff.sweeps.levels import Crossing, crossings
 from xoff.sweeps.table import Row, curves
 
 if TYPE_CHECKING:
@@ -19,20 +21,35 @@ def build(grid: Grid, found: Sequence[Row], x: str, measures: Sequence[Measure])
     """Draw measures along a setting, with their 95 % intervals."""
     figure, axes = plots.new_figure(len(measures))
     for ax, measure in zip(axes, measures, strict=True):
-        draw(ax, found, x, measure)
+        draw(ax, grid, found, x, measure)
     plots.legends(axes)
     figure.suptitle(grid.title, fontsize=10)
     return figure
 
 
-def draw(ax: Any, found: Sequence[Row], x: str, measure: Measure) -> None:
-    """Draw a measure along a setting, one curve per combination of the other settings."""
+def draw(ax: Any, grid: Grid, found: Sequence[Row], x: str, measure: Measure) -> None:
+    """Draw a measure along a setting, one curve per combination of the other settings.
+
+    A level is a horizontal line. A vertical line is where a curve passes it, a band its interval.
+    """
     for index, (label, curve) in enumerate(curves(found, x).items()):
         _draw(ax, label, curve, (x, measure), panels.line_style(index))
     if measure.level is not None:
         ax.axhline(measure.level, color="black", linewidth=1.0, linestyle=":")
+        of_measure = replace(grid, measures=(measure,))
+        for index, one in enumerate(crossings(of_measure, found, x)):
+            if one.x == x:
+                _draw_crossing(ax, one, panels.line_style(index)["color"])
     ax.set_xlabel(x)
     ax.set_ylabel(_label(measure))
+
+
+def _draw_crossing(ax: Any, one: Crossing, color: str) -> None:
+    for place in one.at:
+        ax.axvline(place, color=color, linewidth=1.0, linestyle=":")
+    if one.interval is not None:
+        low, high = (min(max(end, one.limits[0]), one.limits[1]) for end in one.interval)
+        ax.axvspan(low, high, color=color, alpha=0.15, linewidth=0)
 
 
 def _label(measure: Measure) -> str:
@@ -48,11 +65,11 @@ def _draw(
     known = [
         (row.point.settings[x], cell)
         for row in curve
-        if (cell := row.cells[measure.name]).value is not None and math.isfinite(cell.value)
+        if (cell := row.cells[measure.name]).low is not None and math.isfinite(cell.low)
     ]
     numeric = all(is_number(at) for at, _ in known)
     places = [at if numeric else plain(at) for at, _ in known]
-    ax.plot(places, [cell.value for _, cell in known], label=label or None, **style)
+    ax.plot(places, [cell.low for _, cell in known], label=label or None, **style)
     for at, cell in zip(places, (cell for _, cell in known), strict=True):
-        if cell.interval is not None and math.isfinite(cell.interval[1]):
-            ax.plot([at, at], cell.interval, color=style.get("color"), linewidth=1.0)
+        if (interval := cell.interval) is not None and math.isfinite(interval[1]):
+            ax.plot([at, at], interval, color=style.get("color"), linewidth=1.0)
