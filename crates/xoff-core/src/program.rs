@@ -17,7 +17,9 @@ pub enum Event {
     Begin,
     /// All bytes of this message have arrived, perhaps not for the first time.
     Arrived(u64),
-    /// All bytes of this message of the host are acknowledged.
+    /// All bytes of this message of the host have left it, perhaps not for the first time.
+    Left(u64),
+    /// All bytes of this message of the host are acknowledged. `Left` may not have come before.
     Sent(u64),
     /// A computation with this key is over.
     Computed(u64),

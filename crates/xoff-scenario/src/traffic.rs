@@ -178,7 +178,7 @@ impl Builder<'_> {
                 first.get_or_insert_with(|| place.clone());
             }
         }
-        flows.fills |= settings.fills();
+        flows.fills |= settings.fills() || offer.job.is_some();
         flows.labelled.push(settings.is_labelled());
         self.balances |= settings.balances();
     }

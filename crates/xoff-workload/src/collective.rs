@@ -68,7 +68,8 @@ choices! {
 
 xoff_core::knobs! {
     /// A collective operation of a job, in one or more rounds. A message begins at its sender when
-    /// all that it depends on has arrived there. A rank begins its next round when all messages to it
+    /// all that it depends on has arrived there. Messages of a lane from one rank to another go one after
+    /// another: the next one begins when the last byte of the one before has left. A rank begins its next round when all messages to it
     /// have arrived, and its own are acknowledged. The flows are all measured, whenever they begin.
     pub struct CollectiveConfig in "collective" {
         /// The operation.

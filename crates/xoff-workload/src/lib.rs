@@ -23,6 +23,7 @@ pub mod elephants;
 mod files;
 mod goal;
 pub mod host_set;
+mod in_order;
 pub mod incast;
 pub mod list;
 pub mod locality;

@@ -59,6 +59,8 @@ struct Running {
     timer: TimerId,
     /// Computations by their end (ps), with their keys.
     computing: BinaryHeap<Reverse<(u64, u64)>>,
+    /// Messages that have left at this instant.
+    left: Vec<u64>,
 }
 
 /// The programs of a partition's hosts.
@@ -119,6 +121,7 @@ impl Hosts {
             begun: false,
             timer,
             computing: BinaryHeap::new(),
+            left: Vec::new(),
         });
     }
 
@@ -139,12 +142,29 @@ impl Hosts {
         }
     }
 
+    /// All bytes of a flow of a host have left. Its program hears of it in an event of this instant,
+    /// as the port is about to send.
+    #[cold]
+    pub(super) fn note_left(&mut self, fabric: &mut Fabric, sender: u32) {
+        let flow = &self.flows[sender as usize];
+        let (id, host) = (flow.start.id, flow.start.src);
+        let Some((job, message)) = self.programs.find(id.0 as u32) else { return };
+        if let Some(&place) = self.programs.places.get(&(job, host)) {
+            let running = &mut self.programs.running[place as usize];
+            running.left.push(message);
+            fabric.wheel.arm(running.timer, fabric.now);
+        }
+    }
+
     /// The timer of a program: the job begins, or computations are over.
     pub fn on_program_timer(&mut self, fabric: &mut Fabric, place: u32) {
         let running = &mut self.programs.running[place as usize];
         if !running.begun {
             running.begun = true;
             self.react(fabric, place, Event::Begin);
+        }
+        for message in std::mem::take(&mut self.programs.running[place as usize].left) {
+            self.react(fabric, place, Event::Left(message));
         }
         while let Some(&Reverse((time, key))) =
             self.programs.running[place as usize].computing.peek()

@@ -304,6 +304,9 @@ impl Hosts {
                 self.nics[flow.nic as usize].release_queue(queue);
             }
             self.rest_flowtune(fabric, sender);
+            if self.programs.are_here() {
+                self.note_left(fabric, sender);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{HostId, Ps, Rng};
 
 use super::pattern::Pattern;
+use crate::in_order::InOrder;
 
 /// When ranks begin their rounds.
 #[derive(Clone, Debug)]
@@ -169,6 +170,7 @@ impl Job for Staged {
             ready: 0,
             unacknowledged: 0,
             early: BTreeSet::new(),
+            connections: InOrder::default(),
         })
     }
 }
@@ -201,6 +203,7 @@ struct Rank {
     unacknowledged: u64,
     /// Messages that arrived before a stage waited for them.
     early: BTreeSet<u64>,
+    connections: InOrder,
 }
 
 impl Rank {
@@ -251,7 +254,7 @@ impl Rank {
         for (index, (to, bytes)) in (0..).zip(sends) {
             let id = MessageId { round: self.round, lane, stage, sender: self.rank, index };
             let (message, to) = (self.numbers.number(id), self.hosts[to as usize]);
-            acts.push(Act::Send { message, to, bytes });
+            self.connections.send((lane, to), message, bytes, acts);
         }
         let is_last = stage == self.pattern.stages();
         self.ready += u32::from(is_last);
@@ -297,7 +300,9 @@ impl Program for Rank {
             Event::Begin => self.begin_round(acts),
             Event::Computed(_) => self.communicate(acts),
             Event::Arrived(message) => self.arrived(message, acts),
-            Event::Sent(_) => {
+            Event::Left(message) => self.connections.left(message, acts),
+            Event::Sent(message) => {
+                self.connections.left(message, acts);
                 self.unacknowledged -= 1;
                 self.finish_if_ready(acts);
             }

@@ -8,6 +8,7 @@ use xoff_core::{HostId, Ps};
 
 use super::matching::Matching;
 use super::schedule::{Edge, Op, RankOps, Schedule};
+use crate::in_order::InOrder;
 
 /// A message, by its number: the sends of all ranks, one rank after the other.
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +114,7 @@ struct Rank {
     /// Calculations that wait for each processor, which is busy with the first of them.
     processors: BTreeMap<u32, VecDeque<u32>>,
     matching: Matching,
+    connections: InOrder,
     /// Messages that have arrived, a bit for each of the job; a message may be reported again.
     arrived: BTreeMap<u64, u64>,
 }
@@ -147,6 +149,7 @@ impl Rank {
             ready,
             processors: BTreeMap::new(),
             matching: Matching::default(),
+            connections: InOrder::default(),
             arrived: BTreeMap::new(),
         }
     }
@@ -183,7 +186,7 @@ impl Rank {
         }
         let to = self.hosts[to as usize];
         // A message without bytes still has a header.
-        acts.push(Act::Send { message, to, bytes: bytes.max(1) });
+        self.connections.send((0, to), message, bytes.max(1), acts);
     }
 
     fn compute(&self, op: u32, acts: &mut Vec<Act>) {
@@ -244,7 +247,9 @@ impl Rank {
                     self.deliver(message);
                 }
             }
+            Event::Left(message) => self.connections.left(message, acts),
             Event::Sent(message) => {
+                self.connections.left(message, acts);
                 let op = self.senders[(message - self.first) as usize];
                 self.end(op);
             }
