@@ -2641,8 +2641,10 @@ _CollectiveClass = TypedDict("_CollectiveClass", {"class": str}, total=False)
 
 class Collective(_CollectiveKind, _CollectiveClass, total=False):
     """A collective operation of a job, in one or more rounds. A message begins at its sender when
-    all that it depends on has arrived there. A rank begins its next round when all messages to it
-    have arrived, and its own are acknowledged. The flows are all measured, whenever they begin.
+    all that it depends on has arrived there. Messages of a lane from one rank to another go one
+    after another: the next one begins when the last byte of the one before has left. A rank begins
+    its next round when all messages to it have arrived, and its own are acknowledged. The flows are
+    all measured, whenever they begin.
     """
 
     operation: Literal[
@@ -2715,10 +2717,10 @@ _GoalClass = TypedDict("_GoalClass", {"class": str}, total=False)
 class Goal(_GoalKind, _GoalClass, total=False):
     """The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a flow
     that begins when all that it `requires` has ended and all that it `irequires` has begun; it ends
-    when all its bytes are acknowledged. A `recv` ends when a message with its sender and tag has
-    arrived; the first reception takes the first message. A `calc` takes its nanoseconds, one at a
-    time on each `cpu`. `nic` has no effect. A message of 0 bytes has 1. The flows are all measured,
-    whenever they begin.
+    when all its bytes are acknowledged. Messages from one rank to another go one after another. A
+    `recv` ends when a message with its sender and tag has arrived; the first reception takes the
+    first message. A `calc` takes its nanoseconds, one at a time on each `cpu`. `nic` has no effect.
+    A message of 0 bytes has 1. The flows are all measured, whenever they begin.
     """
 
     file: str | int | Sequence[int]

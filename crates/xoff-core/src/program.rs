@@ -4,7 +4,7 @@
 //! A job is an application on some hosts. Each of them runs a [`Program`], which sees what happens
 //! at its own host only. So a host needs no message from another partition to go on, and results
 //! do not depend on the partitioning. A program makes its messages when it needs them: a job needs
-//! memory for what is under way, not for all of its messages.
+//! memory for messages under way, not for all of its messages.
 
 use std::fmt::Debug;
 

@@ -4,7 +4,7 @@
 //! any length of a run in bounded memory. An unfinished flow counts as infinitely slow.
 
 use hdrhistogram::Histogram;
-use xoff_core::FlowId;
+use xoff_core::{FlowId, HostId};
 
 use crate::batches::Batches;
 
@@ -259,6 +259,13 @@ pub struct MonitorResults {
     pub bytes: Distribution,
     /// Fraction of the link's capacity used.
     pub utilisation: f64,
+}
+
+impl MonitorResults {
+    /// Without anything measured, of the link to a host.
+    pub(crate) fn of_host(host: &HostId) -> Self {
+        Self { name: format!("to host {host}"), ..Self::default() }
+    }
 }
 
 /// Delays of packets through all ports of one kind.

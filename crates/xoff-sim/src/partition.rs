@@ -1,6 +1,7 @@
 //! A partition of the network, with its own clock, events and packets.
 
 mod measured;
+mod programs;
 pub mod queue_lengths;
 
 use std::cmp::Reverse;
@@ -11,7 +12,6 @@ use xoff_core::prefetch::{prefetch, prefetch_whole};
 use xoff_core::wheel::MAX_RANK;
 use xoff_core::{HostId, NodeId, PortId, TimerId};
 use xoff_host::flowtune::stream::StreamMessage;
-use xoff_host::hosts::HostedJob;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::Fabric;
 use xoff_net::arch::{AnySwitch, Destination, Switch};
@@ -177,12 +177,6 @@ impl Partition {
             self.fabric.wheel.arm(self.start_timer, start.start_ps);
         }
         self.starts.push(start);
-    }
-
-    /// Adds the program of a rank of a job, on a host here.
-    pub(crate) fn add_program(&mut self, job: (u32, &HostedJob), rank: u32, host: HostId) {
-        let nic = self.directory.nic_of(host);
-        self.hosts.add_program(&mut self.fabric, job, rank, nic, tag::PROGRAM);
     }
 
     /// Adds a flow's stop, at any time before it.

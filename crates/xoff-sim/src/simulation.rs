@@ -74,8 +74,8 @@ impl Plan {
         self.warmup + self.measure
     }
 
-    /// The batch of a measured flow or web request with this start, if there are batches. Flows that
-    /// are measured whenever they begin may count for the first or the last one.
+    /// The batch of a measured flow or web request with this start, if there are batches. A flow of
+    /// a job may begin earlier or later, and counts for the nearest.
     fn batch_of(&self, start: Ps) -> Option<u16> {
         let last = self.batches.checked_sub(1)?;
         let since = u128::from(start.0.saturating_sub(self.warmup.0)) * u128::from(self.batches);
@@ -223,13 +223,7 @@ impl Simulation {
                 .iter()
                 .map(|&host| setup.topology.port_of_host(host).peer)
                 .collect(),
-            monitors: monitored
-                .iter()
-                .map(|host| MonitorResults {
-                    name: format!("to host {host}"),
-                    ..Default::default()
-                })
-                .collect(),
+            monitors: monitored.iter().map(MonitorResults::of_host).collect(),
             link_delays: Vec::new(),
             setup,
             plan,

@@ -47,7 +47,7 @@ choices! {
     pub enum Algorithm {
         /// Neighbours pass pieces on: all-reduce, reduce-scatter, all-gather, broadcast.
         Ring = "ring",
-        /// The same in both directions; the lanes alternate: all-reduce, reduce-scatter, all-gather.
+        /// The same in both directions; lanes alternate: all-reduce, reduce-scatter, all-gather.
         BothWays = "both-ways",
         /// Partners exchange halves, then quarters: all-reduce, reduce-scatter, all-gather, for
         /// powers of two.
@@ -68,9 +68,10 @@ choices! {
 
 xoff_core::knobs! {
     /// A collective operation of a job, in one or more rounds. A message begins at its sender when
-    /// all that it depends on has arrived there. Messages of a lane from one rank to another go one after
-    /// another: the next one begins when the last byte of the one before has left. A rank begins its next round when all messages to it
-    /// have arrived, and its own are acknowledged. The flows are all measured, whenever they begin.
+    /// all that it depends on has arrived there. Messages of a lane from one rank to another go one
+    /// after another: the next one begins when the last byte of the one before has left. A rank
+    /// begins its next round when all messages to it have arrived, and its own are acknowledged.
+    /// The flows are all measured, whenever they begin.
     pub struct CollectiveConfig in "collective" {
         /// The operation.
         operation: Operation = Operation::AllReduce,

@@ -18,17 +18,17 @@ use crate::ranks::{Placement, placed};
 use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings};
 
 xoff_core::knobs! {
-    /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a flow
-    /// that begins when all that it `requires` has ended and all that it `irequires` has begun; it
-    /// ends when all its bytes are acknowledged. Messages from one rank to another go one after another. A `recv` ends when a message with its sender and tag
-    /// has arrived; the first reception takes the first message. A `calc` takes its nanoseconds, one
-    /// at a time on each `cpu`. `nic` has no effect. A message of 0 bytes has 1. The flows are all
-    /// measured, whenever they begin.
+    /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a
+    /// flow that begins when all that it `requires` has ended and all that it `irequires` has begun;
+    /// it ends when all its bytes are acknowledged. Messages from one rank to another go one after
+    /// another. A `recv` ends when a message with its sender and tag has arrived; the first
+    /// reception takes the first message. A `calc` takes its nanoseconds, one at a time on each `cpu`. `nic`
+    /// has no effect. A message of 0 bytes has 1. The flows are all measured, whenever they begin.
     pub struct GoalConfig in "goal" {
         /// The path of the file.
         file: String = String::new(),
-        /// The hosts: all, or numbers and ranges such as 0-3,7,9-12. There must be one for each rank;
-        /// of `all`, the first ones are used.
+        /// The hosts: all, or numbers and ranges such as 0-3,7,9-12. Each rank needs one; of `all`,
+        /// the first ones are used.
         hosts: String = "all".to_owned(),
         /// The order of ranks on them.
         placement: Placement = Placement::Packed,

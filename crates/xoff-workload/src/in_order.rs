@@ -14,7 +14,7 @@ type Connection = (u32, HostId);
 /// The connections of a host that have a message which has not left.
 #[derive(Debug, Default)]
 pub(crate) struct InOrder {
-    /// The messages behind the one that is leaving, with their bytes.
+    /// The messages that wait behind the leaving one, with their bytes.
     connections: BTreeMap<Connection, VecDeque<(u64, u64)>>,
     /// The connection of each message that is leaving.
     leaving: BTreeMap<u64, Connection>,

@@ -156,18 +156,21 @@ def sweep(
         prepared = prepare(Path(as_path(given, "a sweep")), out, set, seeds, max_memory)
     prepared = prepared.asked(levels, relative_to, relation)
     choose(prepared.grid, x, y)
-    if client is None:
-        run_all: RunAll = partial(jobs.run_all, slots=slots or cores())
-    else:
-        from xoff.sweeps import on_dask
-
-        run_all = partial(on_dask.run_all, client=client)
     prepared.skip_failed(again)
     line = line_for(progress)
     if not extras.has(extras.PLOT):
         line.note(extras.without_figures())
-    prepared.run(run_all, line)
+    prepared.run(_runner(slots, client), line)
     return prepared.collect(x, y)
+
+
+def _runner(slots: int | None, client: Any) -> RunAll:
+    """Return what runs jobs: processes on this machine, or the workers of a Dask client."""
+    if client is None:
+        return partial(jobs.run_all, slots=slots or cores())
+    from xoff.sweeps import on_dask
+
+    return partial(on_dask.run_all, client=client)
 
 
 @dataclass(frozen=True)

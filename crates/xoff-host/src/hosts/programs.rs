@@ -142,8 +142,8 @@ impl Hosts {
         }
     }
 
-    /// All bytes of a flow of a host have left. Its program hears of it in an event of this instant,
-    /// as the port is about to send.
+    /// All bytes of a flow of a host have left. As the port is about to send, its program hears of
+    /// it in an event of its own at this instant.
     #[cold]
     pub(super) fn note_left(&mut self, fabric: &mut Fabric, sender: u32) {
         let flow = &self.flows[sender as usize];

@@ -6,8 +6,8 @@ use xoff_sim::jobs::JobResults;
 use super::keys::keys;
 
 keys! {
-    /// The rounds of a job. Bandwidths are those of NCCL's tests: the bytes of a round over its time,
-    /// and that times the share of the bytes that each rank must send at least.
+    /// The rounds of a job. Bandwidths are those of NCCL's tests: the bytes of a round over its
+    /// time, and that times the share of the bytes that each rank must send at least.
     pub struct Job {
         /// Class of its traffic source.
         class: String,

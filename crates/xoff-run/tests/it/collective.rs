@@ -97,8 +97,8 @@ fn halving_and_doubling_moves_the_same_bytes_in_fewer_stages() {
     assert_eq!(found, stages.iter().sum::<u64>() + acknowledged * ACK * BYTE + BACK);
 }
 
-/// Rank 0 sends to two children at once, each of them to two more, and so on: both share a link, and
-/// the last packet of the second one ends it.
+/// Rank 0 sends to two children at once, and each of them to two more. Both messages share a link,
+/// and the last packet of the second one ends the stage.
 #[test]
 fn a_tree_takes_its_depth() {
     let job = "operation = \"broadcast\"\nalgorithm = \"tree\"\nbytes = \"100000B\"\n";
@@ -150,7 +150,7 @@ fn rounds_follow_one_another_and_stragglers_hold_all_up() {
     assert_eq!(found.steps.len(), 18);
     let (first, second) = (&found.rounds[0], &found.rounds[1]);
     assert_eq!(first.begin_ps, 50_000_000);
-    // Host 2 begins 30 us later, and all others wait for what it sends.
+    // Host 2 begins 30 us later, and all others wait for its messages.
     assert!(first.end_ps > 80_000_000 + in_step(6, 100_000));
     assert!(second.begin_ps >= first.end_ps - first.waited_ps - 30_000_000);
     // Each step names the message that arrived last.

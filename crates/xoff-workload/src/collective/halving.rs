@@ -52,7 +52,7 @@ impl Pattern for Halving {
             let distance = self.distance(stage);
             let (parts, pieces) = (u64::from(self.ranks), u64::from(distance));
             let scattering = self.scatters && stage < self.steps();
-            // The half that the partner keeps, or the one that this rank has.
+            // The half that the partner keeps, or the half of this rank.
             let owner = if scattering { rank ^ distance } else { rank };
             let first = u64::from(owner) / pieces * pieces;
             let bytes = share(self.lanes[lane as usize], parts, first, first + pieces);

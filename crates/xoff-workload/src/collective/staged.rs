@@ -28,7 +28,7 @@ pub(super) struct Pace {
     pub(super) source: u16,
 }
 
-/// Numbers of messages: by round, lane, stage, sender, and index among those that the sender sends
+/// Numbers of messages: by round, lane, stage, sender, and index among the messages of the sender
 /// in the stage.
 #[derive(Clone, Copy, Debug)]
 struct Numbers {
@@ -266,7 +266,7 @@ impl Rank {
         let id = self.numbers.id(message);
         let lane = &mut self.lanes[id.lane as usize];
         if !lane.missing.remove(&message) {
-            // A duplicate of an earlier round, which nobody awaits, is not kept.
+            // A duplicate of an earlier round, which no stage awaits, is not kept.
             if id.round >= self.round {
                 self.early.insert(message);
             }

@@ -105,7 +105,7 @@ struct Rank {
     ops: Vec<Op>,
     /// The number of operations that each one still waits for.
     waiting: Vec<u32>,
-    /// For each operation, those that wait for it, and whether for its begin.
+    /// For each operation, the operations that wait for it, and whether for its begin.
     after: Vec<Vec<(u32, bool)>>,
     /// Operations that have not ended.
     left: u32,
@@ -221,7 +221,7 @@ impl Rank {
         is_new
     }
 
-    /// An operation begins, or ends: those that wait for that may begin.
+    /// An operation begins, or ends: operations that wait for this may begin.
     fn release(&mut self, op: u32, begins: bool) {
         for place in 0..self.after[op as usize].len() {
             let (next, at_begin) = self.after[op as usize][place];

@@ -15,7 +15,7 @@ pub(super) struct Matching {
     exact: BTreeMap<(u32, u32), VecDeque<(u64, u32)>>,
     /// Operations that receive from any sender or with any tag.
     any: VecDeque<(u64, u32, Wanted)>,
-    /// Messages that nobody has taken, by sender and tag: when each came.
+    /// Messages that no reception has taken, by sender and tag: when each came.
     unexpected: BTreeMap<(u32, u32), VecDeque<u64>>,
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) enum Op {
     /// Sends a message.
     Send {
-        /// Bytes, of which there may be none.
+        /// Bytes, perhaps none.
         bytes: u64,
         /// The receiving rank.
         to: u32,
