@@ -19,11 +19,12 @@ use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSett
 
 xoff_core::knobs! {
     /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a
-    /// flow that begins when all that it `requires` has ended and all that it `irequires` has begun;
-    /// it ends when all its bytes are acknowledged. Messages from one rank to another go one after
-    /// another. A `recv` ends when a message with its sender and tag has arrived; the first
-    /// reception takes the first message. A `calc` takes its nanoseconds, one at a time on each `cpu`. `nic`
-    /// has no effect. A message of 0 bytes has 1. The flows are all measured, whenever they begin.
+    /// flow that begins when all that it `requires` has ended and all that it `irequires` has
+    /// begun; it ends when all its bytes are acknowledged. Messages from one rank to another go
+    /// one after another. A `recv` ends when a message with its sender and tag has arrived; the
+    /// first reception takes the first message. A `calc` takes its nanoseconds, one at a time
+    /// on each `cpu`. `nic` has no effect. A message of 0 bytes has 1. The flows are all
+    /// measured, whenever they begin.
     pub struct GoalConfig in "goal" {
         /// The path of the file.
         file: String = String::new(),
