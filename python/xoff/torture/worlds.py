@@ -413,9 +413,29 @@ def _matrix(rng: random.Random, fabric: Fabric, at: Times) -> str:
     return "\n".join([*head, *flows]) + "\n"
 
 
+def _schedule(rng: random.Random, fabric: Fabric, at: Times) -> str:
+    """Draw a GOAL schedule in which each rank receives after it has computed."""
+    ranks = rng.randrange(2, max(3, min(8, fabric.hosts + 1)))
+    most = max(2, round(fabric.host_rate / 8e12 * at.measure / 10))
+    ops: list[list[str]] = [[] for _ in range(ranks)]
+    for number in range(rng.randrange(1, 30)):
+        source, to = rng.sample(range(ranks), 2)
+        ops[source] += [
+            f"c{number}: calc {rng.randrange(1 + round(at.measure / 1e4))}",
+            f"s{number}: send {rng.randrange(most)}b to {to} tag {number}",
+            f"s{number} {rng.choice(('requires', 'irequires'))} c{number}",
+        ]
+        ops[to].append(f"r{number}: recv 1b from {source} tag {number}")
+    lines = [f"num_ranks {ranks}"]
+    for rank, own in enumerate(ops):
+        lines += [f"rank {rank} {{", *own, "}"]
+    return "\n".join(lines) + "\n"
+
+
 _FILES: dict[str, tuple[str, Callable[[random.Random, Fabric, Times], str]]] = {
     "list": ("csv", _flow_list),
     "connections": ("cm", _matrix),
+    "goal": ("goal", _schedule),
 }
 
 

@@ -1,7 +1,7 @@
 //! Hosts that run the programs of jobs.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -66,7 +66,8 @@ struct Running {
 /// The programs of a partition's hosts.
 #[derive(Debug, Default)]
 pub struct Programs {
-    jobs: Vec<HostedJob>,
+    /// The jobs with programs here, by index.
+    jobs: BTreeMap<u32, HostedJob>,
     running: Vec<Running>,
     /// The program of a host in a job.
     places: FxHashMap<(u32, HostId), u32>,
@@ -84,10 +85,8 @@ impl Programs {
 
     /// The job of a flow, by the number in its packets, and its message.
     fn find(&self, flow: u32) -> Option<(u32, u64)> {
-        self.jobs
-            .iter()
-            .enumerate()
-            .find_map(|(index, job)| Some((index as u32, job.message_of(FlowId(u64::from(flow)))?)))
+        let flow = FlowId(u64::from(flow));
+        self.jobs.iter().find_map(|(&index, job)| Some((index, job.message_of(flow)?)))
     }
 }
 
@@ -103,10 +102,7 @@ impl Hosts {
         tag: u32,
     ) {
         let programs = &mut self.programs;
-        if programs.jobs.len() <= index as usize {
-            programs.jobs.resize(index as usize + 1, job.clone());
-        }
-        programs.jobs[index as usize] = job.clone();
+        programs.jobs.entry(index).or_insert_with(|| job.clone());
         let host = job.job.hosts()[rank as usize];
         let place = programs.running.len() as u32;
         let order = u64::from(index) << 32 | u64::from(host.0);
@@ -216,7 +212,7 @@ impl Hosts {
         rank: u32,
         (message, to, bytes): (u64, HostId, u64),
     ) -> FlowStart {
-        let HostedJob { job, source, first, label } = &self.programs.jobs[index as usize];
+        let HostedJob { job, source, first, label } = &self.programs.jobs[&index];
         let (id, src) = (FlowId(first.0 + message), job.hosts()[rank as usize]);
         FlowStart {
             id,

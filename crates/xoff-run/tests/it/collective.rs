@@ -179,6 +179,30 @@ fn results_do_not_depend_on_the_cut() {
     assert_eq!((cut.digest, cut.rounds), (one.digest, one.rounds));
 }
 
+/// A partition may have hosts of one job only.
+#[test]
+fn several_jobs_do_not_depend_on_the_cut() {
+    let job = |hosts: &str| {
+        format!("[[traffic]]\nkind = \"collective\"\nbytes = \"1MB\"\nhosts = \"{hosts}\"\n")
+    };
+    let text = format!(
+        "scheme = \"dctcp\"\n\
+         [run]\nwarmup = \"0us\"\nmeasure = \"10us\"\ndrain = \"20ms\"\n{}{}{}",
+        job("0-3"),
+        job("2-5,120-123"),
+        job("64-71")
+    );
+    let run = |partitions: &str| {
+        let mut run = open(&text, &[partitions]);
+        finish(&mut run);
+        let jobs = run.summary().jobs.unwrap();
+        assert!(jobs.iter().all(|job| job.finished == 1), "{partitions}: {jobs:?}");
+        run.digest()
+    };
+    let one = run("run.partitions=1");
+    assert_eq!([2, 5, 8].map(|parts| run(&format!("run.partitions={parts}"))), [one; 3]);
+}
+
 #[test]
 fn a_job_that_does_not_end_is_reported() {
     let job = "bytes = \"400MB\"\nrounds = 2\n";
