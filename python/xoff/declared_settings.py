@@ -2727,8 +2727,8 @@ class Goal(_GoalKind, _GoalClass, total=False):
     """The path of the file. Default: ""
     """
     hosts: str | int | Sequence[int]
-    """The hosts: all, or numbers and ranges such as 0-3,7,9-12. There must be one for each rank; of
-    `all`, the first ones are used. Default: "all"
+    """The hosts: all, or numbers and ranges such as 0-3,7,9-12. Each rank needs one; of `all`, the
+    first ones are used. Default: "all"
     """
     placement: Literal["packed", "spread", "random"]
     """The order of ranks on them. Default: "packed"
