@@ -14,22 +14,19 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getppid, kill_process, pidfd_open,
     set_parent_process_death_signal, waitpid,
 };
-use rustix::thread::{
-    CapabilitySet, CapabilitySets, Gid, Uid, set_capabilities, set_keep_capabilities,
-    set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
-};
 use serde_json::json;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::{pipe, unregister};
+use xoff_daemon::{CapabilitySet, give_up_privileges, log, secret};
 
 use crate::config::{Config, Plane};
 use crate::plane::DataPlane;
 use crate::plane::sockets::SocketsPlane;
+use crate::restore;
 use crate::state::State;
 use crate::sys::{self, Forked};
 use crate::worker::Worker;
-use crate::{log, restore};
 
 /// Time that a worker has to end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -96,7 +93,7 @@ fn take_over(config: &Config) -> io::Result<()> {
 
 fn restore(config: &Config, state: &State) -> io::Result<()> {
     restore::restore(&config.name, state)?;
-    log::line("restored", [("congestion_control", json!(state.congestion_control))]);
+    log("restored", json!({"congestion_control": state.congestion_control}));
     Ok(())
 }
 
@@ -145,8 +142,7 @@ fn supervise<P: DataPlane>(
 ) -> io::Result<()> {
     let socket = UdpSocket::bind(config.listen)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", config.listen)))?;
-    let mut secret = [0; 32];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut secret)?;
+    let secret = secret().map_err(io::Error::other)?;
     let (mut ready, is_ready) = UnixStream::pair()?;
     let keeper = std::process::id();
     let child = match sys::fork()? {
@@ -160,7 +156,7 @@ fn supervise<P: DataPlane>(
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
             let Ok(result) = result else { sys::exit_now(101) };
             if let Err(error) = &result {
-                log::line("error", [("message", json!(error.to_string()))]);
+                log("error", json!({"message": error.to_string()}));
             }
             sys::exit_now(i32::from(result.is_err()));
         }
@@ -170,9 +166,7 @@ fn supervise<P: DataPlane>(
     let handle = pidfd_open(child, PidfdFlags::empty())?;
     // Ends with the worker if it fails before it is ready.
     let turned_on = match ready.read_exact(&mut [0]) {
-        Ok(()) => {
-            turn_on().map(|()| log::line("ready", [("endpoint", json!(config.settings.endpoint))]))
-        }
+        Ok(()) => turn_on().map(|()| log("ready", json!({"endpoint": config.settings.endpoint}))),
         Err(_) => Ok(()),
     };
     if turned_on.is_ok() {
@@ -193,7 +187,7 @@ fn work<P: DataPlane>(
 ) -> io::Result<()> {
     let signals = Signals::catch()?;
     let plane = open()?;
-    drop_privileges(config.user, capabilities)?;
+    give_up_privileges(Some(&config.user), capabilities).map_err(io::Error::other)?;
     // After the change of the user, which would undo it.
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if getppid().is_none_or(|parent| parent.as_raw_pid().cast_unsigned() != keeper) {
@@ -205,22 +199,6 @@ fn work<P: DataPlane>(
     let result = worker.run(&signals.stop, signals.wake.as_fd());
     worker.log_counts();
     result
-}
-
-fn drop_privileges((user, group): (u32, u32), capabilities: CapabilitySet) -> io::Result<()> {
-    let (uid, gid) = (Uid::from_raw(user), Gid::from_raw(group));
-    set_thread_groups(&[])?;
-    set_thread_res_gid(gid, gid, gid)?;
-    set_keep_capabilities(true)?;
-    set_thread_res_uid(uid, uid, uid)?;
-    set_keep_capabilities(false)?;
-    let sets = CapabilitySets {
-        effective: capabilities,
-        permitted: capabilities,
-        inheritable: CapabilitySet::empty(),
-    };
-    set_capabilities(None, sets)?;
-    Ok(set_no_new_privs(true)?)
 }
 
 /// Waits for the end of a process or for a signal.

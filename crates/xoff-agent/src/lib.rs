@@ -15,7 +15,7 @@ pub mod config;
 mod flowlets;
 pub mod host;
 mod keeper;
-mod log;
+mod metrics;
 pub mod name;
 pub mod plane;
 mod restore;
