@@ -21,6 +21,7 @@ use signal_hook::low_level::{pipe, unregister};
 use xoff_daemon::{CapabilitySet, give_up_privileges, log, secret};
 
 use crate::config::{Config, Plane};
+use crate::limits::Limits;
 use crate::plane::DataPlane;
 use crate::plane::sockets::SocketsPlane;
 use crate::restore;
@@ -66,9 +67,11 @@ impl Drop for Signals {
 pub fn run(config: &Config) -> io::Result<()> {
     let signals = Signals::catch()?;
     if config.settings.plane == Plane::Sockets {
+        Limits::left().iter().try_for_each(Limits::end)?;
+        let limits = Limits::announce(&config.processes)?;
         let served = serve_sockets(config, &signals);
-        SocketsPlane::release(&config.processes);
-        return served;
+        let ended = limits.end();
+        return served.and(ended);
     }
     take_over(config)?;
     let state = State::before()?;

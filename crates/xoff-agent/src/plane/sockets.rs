@@ -3,8 +3,8 @@
 //!
 //! Flowlets shorter than the [`INTERVAL`] may not be seen, and a start is seen late by up to that
 //! time. New sockets are found each [`SCAN`] intervals. Rates have no lease: if the agent and its
-//! keeper are killed, sockets keep their last rate until they are closed. A limit that the
-//! application set itself is lost.
+//! keeper are killed, sockets keep their last rate until they are closed, or until
+//! [`cleanup`](crate::cleanup). A limit that the application set itself is lost.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -7,8 +7,8 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,8 @@ impl Drop for Agent {
 
 /// Two namespaces with a link between them, deleted at the end.
 pub(crate) struct Hosts {
+    /// All tests share one process, whose sockets some agents pace: they run one at a time.
+    _turn: MutexGuard<'static, ()>,
     names: [String; 2],
     folder: PathBuf,
 }
@@ -58,7 +60,9 @@ impl Hosts {
         let names = ["a", "b"].map(|side| format!("xofftest{id}{test}{side}"));
         let [a, b] = &names;
         let folder = std::env::temp_dir().join(format!("xoff-agent-{id}-{test}"));
-        let hosts = Self { names: names.clone(), folder };
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let hosts = Self { _turn: turn, names: names.clone(), folder };
         let made = rustix::process::geteuid().is_root()
             && sh(&format!(
                 "set -e; ip netns add {a}; ip netns add {b}
