@@ -34,14 +34,18 @@ impl User {
 }
 
 /// Becomes a user, with its main group alone and with no more capabilities than `keep`. No program
-/// that this process starts can gain any: `no_new_privs`. Call it before other threads start.
+/// that this process starts can gain any: `no_new_privs`. Call it before other threads start. A
+/// process that is this user already and has no other capabilities makes no system call for which a
+/// filter of its service may kill it.
 ///
 /// # Errors
 /// If that is not possible, or could be undone.
 pub fn give_up_privileges(user: Option<&User>, keep: CapabilitySet) -> Result<(), String> {
-    if let Some(user) = user {
-        let kept = become_user(*user, keep)?;
-        let inheritable = CapabilitySet::empty();
+    if let Some(user) = user
+        && (Uid::effective() != user.uid || !keep.contains(held()?))
+    {
+        become_user(*user)?;
+        let (kept, inheritable) = (held()? & keep, CapabilitySet::empty());
         let sets = CapabilitySets { effective: kept, permitted: kept, inheritable };
         set_capabilities(None, sets).map_err(failed("capabilities"))?;
         if setuid(Uid::from_raw(0)).is_ok() {
@@ -55,19 +59,23 @@ fn failed<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> String {
     move |error| format!("{what}: {error}")
 }
 
-/// Becomes a user; returns the capabilities of `keep` that the process has.
-fn become_user(user: User, keep: CapabilitySet) -> Result<CapabilitySet, String> {
-    if Uid::effective() != user.uid {
-        if !Uid::effective().is_root() {
-            let user = user.uid;
-            return Err(format!("only root can become another user, such as {user}"));
-        }
-        prctl::set_keepcaps(true).map_err(failed("keepcaps"))?;
-        // In this order: after the change of the user the others are not allowed any more.
-        setgroups(&[]).map_err(failed("setgroups"))?;
-        setresgid(user.gid, user.gid, user.gid).map_err(failed("setresgid"))?;
-        setresuid(user.uid, user.uid, user.uid).map_err(failed("setresuid"))?;
-        prctl::set_keepcaps(false).map_err(failed("keepcaps"))?;
+/// The capabilities of this thread.
+fn held() -> Result<CapabilitySet, String> {
+    Ok(capabilities(None).map_err(failed("capabilities"))?.permitted)
+}
+
+/// Becomes a user, and keeps the capabilities for now.
+fn become_user(user: User) -> Result<(), String> {
+    if Uid::effective() == user.uid {
+        return Ok(());
     }
-    Ok(capabilities(None).map_err(failed("capabilities"))?.permitted & keep)
+    if !Uid::effective().is_root() {
+        return Err(format!("only root can become another user, such as {}", user.uid));
+    }
+    prctl::set_keepcaps(true).map_err(failed("keepcaps"))?;
+    // In this order: after the change of the user the others are not allowed any more.
+    setgroups(&[]).map_err(failed("setgroups"))?;
+    setresgid(user.gid, user.gid, user.gid).map_err(failed("setresgid"))?;
+    setresuid(user.uid, user.uid, user.uid).map_err(failed("setresuid"))?;
+    prctl::set_keepcaps(false).map_err(failed("keepcaps"))
 }
