@@ -22,6 +22,8 @@ choices! {
         Bpf = "bpf",
         /// Sockets of given processes, which are polled.
         Sockets = "sockets",
+        /// Sockets whose programs report their flowlets.
+        Programs = "programs",
     }
 }
 
@@ -34,8 +36,10 @@ knobs! {
         key: String = String::new(),
         /// Local address and port of the control messages, as the allocator's file has them.
         listen: String = "0.0.0.0:4301".to_owned(),
-        /// Data plane: "bpf" or "sockets".
+        /// Data plane: "bpf", "sockets" or "programs".
         plane: Plane = Plane::Bpf,
+        /// Unix socket to which programs report their flowlets, for `plane = "programs"`.
+        programs: String = "/run/xoff/flowlets".to_owned(),
         /// Name of the congestion control in the kernel. Agents of a machine need different names.
         congestion_control: String = "xoff_ft".to_owned(),
         /// A flowlet ends after its socket buffer was empty for this time.
@@ -97,6 +101,7 @@ impl Config {
             endpoints.ok_or("section `[endpoints]` is missing: \"ADDRESS\" = NUMBER")?;
         let processes = table.remove("processes");
         let has_endpoint = table.contains_key("endpoint");
+        let has_programs = table.contains_key("programs");
         let mut settings = Settings::default();
         for (name, value) in table {
             set(&mut settings, &name, value)?;
@@ -106,6 +111,9 @@ impl Config {
         }
         if processes.is_some() != (settings.plane == Plane::Sockets) {
             return Err("`processes` goes with `plane = \"sockets\"`: process ids to pace".into());
+        }
+        if has_programs && settings.plane != Plane::Programs {
+            return Err("`programs` goes with `plane = \"programs\"`".into());
         }
         if settings.lease.0 < LEAST_LEASE_PS {
             return Err("`lease` must be at least 5ms: rates would end between two renewals".into());
@@ -228,6 +236,7 @@ mod tests {
             ("10.0.0.9:4000", "10.0.0.9", "`allocators`: \"10.0.0.9\" cannot be read"),
             ("\"10.0.0.2\"", "\"host2\"", "`host2` is no address"),
             ("idle", "processes = [1]\nidle", "`processes` goes with"),
+            ("idle", "programs = \"p\"\nidle", "`programs` goes with"),
             ("key = \"k\"", "key = \"none\"", "No such file"),
             ("idle", "user = \"root\"\nidle", "without privileges"),
             ("idle", "metrics = \"10.0.0.1:9431\"\nidle", "must be of this machine"),

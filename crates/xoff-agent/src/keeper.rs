@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -23,6 +24,7 @@ use xoff_daemon::{CapabilitySet, give_up_privileges, log, secret};
 use crate::config::{Config, Plane};
 use crate::limits::Limits;
 use crate::plane::DataPlane;
+use crate::plane::programs::{ProgramsPlane, listen_at};
 use crate::plane::sockets::SocketsPlane;
 use crate::restore;
 use crate::state::State;
@@ -66,12 +68,16 @@ impl Drop for Signals {
 /// What could not be done; the host is restored all the same, as far as that is possible.
 pub fn run(config: &Config) -> io::Result<()> {
     let signals = Signals::catch()?;
-    if config.settings.plane == Plane::Sockets {
-        Limits::left().iter().try_for_each(Limits::end)?;
-        let limits = Limits::announce(&config.processes)?;
-        let served = serve_sockets(config, &signals);
-        let ended = limits.end();
-        return served.and(ended);
+    match config.settings.plane {
+        Plane::Bpf => {}
+        Plane::Sockets => {
+            Limits::left().iter().try_for_each(Limits::end)?;
+            let limits = Limits::announce(&config.processes)?;
+            let served = serve_sockets(config, &signals);
+            let ended = limits.end();
+            return served.and(ended);
+        }
+        Plane::Programs => return serve_programs(config, &signals),
     }
     take_over(config)?;
     let state = State::before()?;
@@ -133,6 +139,16 @@ fn serve_sockets(config: &Config, signals: &Signals) -> io::Result<()> {
     // To list descriptors of another user's process, and to copy them.
     let capabilities = CapabilitySet::DAC_READ_SEARCH | CapabilitySet::SYS_PTRACE;
     supervise(config, signals, capabilities, open, || Ok(()))
+}
+
+fn serve_programs(config: &Config, signals: &Signals) -> io::Result<()> {
+    let path = Path::new(&config.settings.programs);
+    let listener = listen_at(path)?;
+    let open = || ProgramsPlane::open(listener);
+    // To copy descriptors of another user's process.
+    let served = supervise(config, signals, CapabilitySet::SYS_PTRACE, open, || Ok(()));
+    let removed = std::fs::remove_file(path);
+    served.and(removed)
 }
 
 /// Starts the worker, turns rates on once it works, and waits for its end or a signal.

@@ -16,7 +16,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use xoff_control::{EndpointId, Event, Key, Sessions, SessionsConfig};
 
 const KEY: [u8; 32] = [0xab; 32];
-const SINK: &str = "10.213.7.2:4001";
+pub(crate) const SINK: &str = "10.213.7.2:4001";
 const ALLOCATOR: &str = "10.213.7.2:4000";
 /// 100 Mbit/s of payload.
 pub(crate) const PAYLOAD_RATE: u64 = 12_500_000;
@@ -45,7 +45,7 @@ pub(crate) struct Hosts {
     /// All tests share one process, whose sockets some agents pace: they run one at a time.
     _turn: MutexGuard<'static, ()>,
     names: [String; 2],
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
 fn sh(command: &str) -> bool {
@@ -111,8 +111,8 @@ impl Hosts {
         Agent(self.on(0, start).join().unwrap())
     }
 
-    /// A connection from the first host to a sink on the second.
-    pub(crate) fn connect(&self) -> TcpStream {
+    /// A sink for one connection on the second host.
+    pub(crate) fn listen(&self) {
         let (listening, is_listening) = std::sync::mpsc::channel();
         self.on(1, move || {
             let listener = TcpListener::bind(SINK).unwrap();
@@ -122,6 +122,11 @@ impl Hosts {
             while connection.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {}
         });
         is_listening.recv().unwrap();
+    }
+
+    /// A connection from the first host to a sink on the second.
+    pub(crate) fn connect(&self) -> TcpStream {
+        self.listen();
         self.on(0, || TcpStream::connect(SINK).unwrap()).join().unwrap()
     }
 

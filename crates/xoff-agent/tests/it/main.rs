@@ -6,4 +6,5 @@ mod bpf;
 mod hosts;
 #[cfg(feature = "bpf")]
 mod objects;
+mod programs;
 mod sockets;
