@@ -243,7 +243,10 @@ fn end(child: Pid, handle: &OwnedFd) -> io::Result<io::Result<()>> {
     // It may have ended already.
     let _ = kill_process(child, Signal::TERM);
     if !wait_for(handle, None)? {
-        let _ = kill_process(child, Signal::KILL);
+        kill_process(child, Signal::KILL).map_err(|error| {
+            let child = child.as_raw_pid();
+            io::Error::other(format!("cannot end process {child}, without CAP_KILL? {error}"))
+        })?;
     }
     let status = loop {
         match waitpid(Some(child), WaitOptions::empty()) {
