@@ -133,6 +133,11 @@ impl Allocator {
         let refused = self.sessions.receive(datagram, now, &mut self.events).err();
         let is_same = self.events.is_empty() && self.sessions.flowlets() == before;
         assert!(refused.is_none() || is_same, "{refused:?}: {:?}", self.events);
+        if refused.is_none()
+            && let Ok(Body::Report { starts, .. }) = Body::parse(Kind::Report, datagram)
+        {
+            assert!(starts.starts().all(|start| start.slot < FLOWLETS), "a slot above the limit");
+        }
         refused
     }
 
