@@ -27,7 +27,7 @@ use crate::plane::DataPlane;
 use crate::plane::programs::{ProgramsPlane, listen_at};
 use crate::plane::sockets::SocketsPlane;
 use crate::restore;
-use crate::state::State;
+use crate::state::{State, delete_file};
 use crate::sys::{self, Forked};
 use crate::worker::Worker;
 
@@ -147,7 +147,7 @@ fn serve_programs(config: &Config, signals: &Signals) -> io::Result<()> {
     let open = || ProgramsPlane::open(listener);
     // To copy descriptors of another user's process.
     let served = supervise(config, signals, CapabilitySet::SYS_PTRACE, open, || Ok(()));
-    let removed = std::fs::remove_file(path);
+    let removed = delete_file(path);
     served.and(removed)
 }
 

@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -81,7 +82,7 @@ fn unix_socket() -> io::Result<OwnedFd> {
 /// there is replaced.
 ///
 /// # Errors
-/// Another agent listens there, or it cannot be made.
+/// Another agent listens there, another file is there, or the socket cannot be made.
 pub fn listen_at(path: &Path) -> io::Result<OwnedFd> {
     let named = |error: &dyn std::fmt::Display| {
         io::Error::other(format!("programs = {:?}: {error}", path.display().to_string()))
@@ -89,7 +90,13 @@ pub fn listen_at(path: &Path) -> io::Result<OwnedFd> {
     let address = SocketAddrUnix::new(path).map_err(|error| named(&error))?;
     match connect(unix_socket()?, &address) {
         Ok(()) => return Err(named(&"another agent listens there")),
-        Err(rustix::io::Errno::CONNREFUSED) => std::fs::remove_file(path)?,
+        Err(rustix::io::Errno::CONNREFUSED) => {
+            let kind = std::fs::symlink_metadata(path)?.file_type();
+            if !kind.is_socket() {
+                return Err(named(&"this file is no socket"));
+            }
+            std::fs::remove_file(path)?;
+        }
         Err(_) => {}
     }
     if let Some(folder) = path.parent() {
@@ -328,6 +335,18 @@ mod tests {
             plane.events(&mut events).unwrap();
         }
         events
+    }
+
+    #[test]
+    fn only_a_socket_is_replaced() {
+        let path = std::env::temp_dir().join(format!("xoff-{}-file", std::process::id()));
+        std::fs::write(&path, "text").unwrap();
+        assert!(listen_at(&path).unwrap_err().to_string().contains("is no socket"));
+        assert_eq!(std::fs::read(&path).unwrap(), b"text");
+        std::fs::remove_file(&path).unwrap();
+        drop(listen_at(&path).unwrap());
+        drop(listen_at(&path).unwrap());
+        std::fs::remove_file(path).unwrap();
     }
 
     fn connection() -> (TcpStream, TcpStream) {
