@@ -320,7 +320,7 @@ def run_agent(config: Path) -> None:
 
 
 def clean_up_agents() -> list[str]:
-    """Undo what killed agents left; return the names of their congestion controls.
+    """Undo what killed agents left; return congestion controls and limits of sockets by name.
 
     Raises `RunError`.
     """

@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use nix::unistd::User;
 use xoff_control::{EndpointId, Key};
 use xoff_core::knobs::{Knobs, Value};
 use xoff_core::units::Ps;
 use xoff_core::{choices, knobs};
+use xoff_daemon::{User, check_address, read_key};
 
 use crate::name::Name;
 
@@ -24,6 +22,8 @@ choices! {
         Bpf = "bpf",
         /// Sockets of given processes, which are polled.
         Sockets = "sockets",
+        /// Sockets whose programs report their flowlets.
+        Programs = "programs",
     }
 }
 
@@ -36,8 +36,10 @@ knobs! {
         key: String = String::new(),
         /// Local address and port of the control messages, as the allocator's file has them.
         listen: String = "0.0.0.0:4301".to_owned(),
-        /// Data plane: "bpf" or "sockets".
+        /// Data plane: "bpf", "sockets" or "programs".
         plane: Plane = Plane::Bpf,
+        /// Unix socket to which programs report their flowlets, for `plane = "programs"`.
+        programs: String = "/run/xoff/flowlets".to_owned(),
         /// Name of the congestion control in the kernel. Agents of a machine need different names.
         congestion_control: String = "xoff_ft".to_owned(),
         /// A flowlet ends after its socket buffer was empty for this time.
@@ -48,6 +50,8 @@ knobs! {
         user: String = "daemon".to_owned(),
         /// Interval of the log's lines with counters; "0s" writes none.
         report: Ps = Ps(10_000_000_000_000),
+        /// Address for Prometheus, on this machine; "" serves no metrics.
+        metrics: String = String::new(),
         /// Whether the log has a line for each start, end and enforced rate.
         trace: bool = false,
     }
@@ -68,8 +72,10 @@ pub struct Config {
     pub allocators: Vec<SocketAddr>,
     /// Numbers of the other hosts. Flowlets to other addresses are left alone.
     pub endpoints: HashMap<IpAddr, EndpointId>,
-    /// The user and its main group.
-    pub user: (u32, u32),
+    /// The user that the network process becomes.
+    pub user: User,
+    /// Address for Prometheus.
+    pub metrics: Option<SocketAddr>,
     /// Processes whose sockets are paced, for `plane = "sockets"`.
     pub processes: Vec<i32>,
 }
@@ -95,6 +101,7 @@ impl Config {
             endpoints.ok_or("section `[endpoints]` is missing: \"ADDRESS\" = NUMBER")?;
         let processes = table.remove("processes");
         let has_endpoint = table.contains_key("endpoint");
+        let has_programs = table.contains_key("programs");
         let mut settings = Settings::default();
         for (name, value) in table {
             set(&mut settings, &name, value)?;
@@ -105,19 +112,23 @@ impl Config {
         if processes.is_some() != (settings.plane == Plane::Sockets) {
             return Err("`processes` goes with `plane = \"sockets\"`: process ids to pace".into());
         }
+        if has_programs && settings.plane != Plane::Programs {
+            return Err("`programs` goes with `plane = \"programs\"`".into());
+        }
         if settings.lease.0 < LEAST_LEASE_PS {
             return Err("`lease` must be at least 5ms: rates would end between two renewals".into());
         }
         Ok(Self {
             name: settings.congestion_control.parse().map_err(in_key("congestion_control"))?,
-            key: read_key(&folder.join(&settings.key))?,
+            key: read_key(&folder.join(&settings.key), None).map_err(in_key("key"))?,
             listen: settings.listen.parse().map_err(in_key("listen"))?,
             allocators: list(allocators, "allocators", |value| value.as_str()?.parse().ok())?,
             processes: processes.map_or(Ok(Vec::new()), |value| {
                 list(value, "processes", |value| i32::try_from(value.as_integer()?).ok())
             })?,
             endpoints: read_endpoints(endpoints)?,
-            user: find_user(&settings.user)?,
+            user: User::find(&settings.user)?,
+            metrics: read_metrics(&settings.metrics)?,
             settings,
         })
     }
@@ -179,39 +190,18 @@ fn read_endpoints(value: toml::Value) -> Result<HashMap<IpAddr, EndpointId>, Str
     read.collect()
 }
 
-fn find_user(name: &str) -> Result<(u32, u32), String> {
-    let found = User::from_name(name).map_err(in_key("user"))?;
-    let user = found.ok_or_else(|| format!("`user`: there is no user `{name}`"))?;
-    if user.uid.is_root() {
-        return Err("`user`: name a user without privileges".into());
+fn read_metrics(address: &str) -> Result<Option<SocketAddr>, String> {
+    if address.is_empty() {
+        return Ok(None);
     }
-    Ok((user.uid.as_raw(), user.gid.as_raw()))
-}
-
-/// Reads a key that only its owner, who runs the agent, may read.
-fn read_key(path: &PathBuf) -> Result<Key, String> {
-    let named = |error: String| format!("`key`: {}: {error}", path.display());
-    let mut file = fs::File::open(path).map_err(|error| named(error.to_string()))?;
-    let about = file.metadata().map_err(|error| named(error.to_string()))?;
-    if !about.is_file() {
-        return Err(named("it is no file".into()));
-    }
-    let own = rustix::process::geteuid().as_raw();
-    if about.mode() & 0o077 != 0 || about.uid() != own {
-        return Err(named(format!(
-            "others can read it or own it: chown {own} FILE, chmod 600 FILE, and use a new key"
-        )));
-    }
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(|error| named(error.to_string()))?;
-    Key::parse(&text).ok_or_else(|| {
-        named("a key is 64 hexadecimal digits, such as those of `openssl rand -hex 32`".into())
-    })
+    let address = address.parse().map_err(in_key("metrics"))?;
+    check_address(address).map(|()| Some(address))
 }
 
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
 
     use super::*;
 
@@ -246,8 +236,11 @@ mod tests {
             ("10.0.0.9:4000", "10.0.0.9", "`allocators`: \"10.0.0.9\" cannot be read"),
             ("\"10.0.0.2\"", "\"host2\"", "`host2` is no address"),
             ("idle", "processes = [1]\nidle", "`processes` goes with"),
+            ("idle", "programs = \"p\"\nidle", "`programs` goes with"),
             ("key = \"k\"", "key = \"none\"", "No such file"),
             ("idle", "user = \"root\"\nidle", "without privileges"),
+            ("idle", "metrics = \"10.0.0.1:9431\"\nidle", "must be of this machine"),
+            ("idle", "metrics = \"9431\"\nidle", "`metrics`: invalid socket address"),
             ("idle", "congestion_control = \"cubic\"\nidle", "must begin with `xoff_ft`"),
         ] {
             let text = TEXT.replacen(from, to, 1);

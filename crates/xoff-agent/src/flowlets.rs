@@ -139,6 +139,12 @@ impl Flowlets {
         (!flowlet.is_idle).then_some((flowlet.part, is_first.then_some(flowlet.started_ns)))
     }
 
+    /// Number of flowlets with a rate, and the sum of their rates.
+    pub(crate) fn paced(&self) -> (u64, u64) {
+        let rates = self.flowlets.values().filter_map(|flowlet| flowlet.rate);
+        rates.fold((0, 0), |(number, sum), rate| (number + 1, sum.saturating_add(rate)))
+    }
+
     /// Numbers in the data plane of the flowlets whose buffers are not empty, in their order.
     pub(crate) fn parts(&self) -> Vec<u64> {
         let mut parts: Vec<u64> = self.of_part.keys().copied().collect();
@@ -219,7 +225,9 @@ mod tests {
         let resumed = Some(Change::Resumed { part: 2, rate: None });
         assert_eq!(flowlets.on_event(&start(2, 5, 50)), resumed);
         assert_eq!(flowlets.on_event(&end(1, 60)), None);
+        assert_eq!(flowlets.paced(), (0, 0));
         assert_eq!(flowlets.on_rate(1, Some(8)), Some((2, Some(10))));
+        assert_eq!(flowlets.paced(), (1, 8));
         assert_eq!(flowlets.parts(), [2]);
     }
 }

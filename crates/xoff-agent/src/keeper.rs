@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -14,22 +15,21 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getppid, kill_process, pidfd_open,
     set_parent_process_death_signal, waitpid,
 };
-use rustix::thread::{
-    CapabilitySet, CapabilitySets, Gid, Uid, set_capabilities, set_keep_capabilities,
-    set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
-};
 use serde_json::json;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::{pipe, unregister};
+use xoff_daemon::{CapabilitySet, give_up_privileges, log, secret};
 
 use crate::config::{Config, Plane};
+use crate::limits::Limits;
 use crate::plane::DataPlane;
+use crate::plane::programs::{ProgramsPlane, listen_at};
 use crate::plane::sockets::SocketsPlane;
-use crate::state::State;
+use crate::restore;
+use crate::state::{State, delete_file};
 use crate::sys::{self, Forked};
 use crate::worker::Worker;
-use crate::{log, restore};
 
 /// Time that a worker has to end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -68,10 +68,16 @@ impl Drop for Signals {
 /// What could not be done; the host is restored all the same, as far as that is possible.
 pub fn run(config: &Config) -> io::Result<()> {
     let signals = Signals::catch()?;
-    if config.settings.plane == Plane::Sockets {
-        let served = serve_sockets(config, &signals);
-        SocketsPlane::release(&config.processes);
-        return served;
+    match config.settings.plane {
+        Plane::Bpf => {}
+        Plane::Sockets => {
+            Limits::left().iter().try_for_each(Limits::end)?;
+            let limits = Limits::announce(&config.processes)?;
+            let served = serve_sockets(config, &signals);
+            let ended = limits.end();
+            return served.and(ended);
+        }
+        Plane::Programs => return serve_programs(config, &signals),
     }
     take_over(config)?;
     let state = State::before()?;
@@ -96,7 +102,7 @@ fn take_over(config: &Config) -> io::Result<()> {
 
 fn restore(config: &Config, state: &State) -> io::Result<()> {
     restore::restore(&config.name, state)?;
-    log::line("restored", [("congestion_control", json!(state.congestion_control))]);
+    log("restored", json!({"congestion_control": state.congestion_control}));
     Ok(())
 }
 
@@ -135,6 +141,16 @@ fn serve_sockets(config: &Config, signals: &Signals) -> io::Result<()> {
     supervise(config, signals, capabilities, open, || Ok(()))
 }
 
+fn serve_programs(config: &Config, signals: &Signals) -> io::Result<()> {
+    let path = Path::new(&config.settings.programs);
+    let listener = listen_at(path)?;
+    let open = || ProgramsPlane::open(listener);
+    // To copy descriptors of another user's process.
+    let served = supervise(config, signals, CapabilitySet::SYS_PTRACE, open, || Ok(()));
+    let removed = delete_file(path);
+    served.and(removed)
+}
+
 /// Starts the worker, turns rates on once it works, and waits for its end or a signal.
 fn supervise<P: DataPlane>(
     config: &Config,
@@ -145,8 +161,7 @@ fn supervise<P: DataPlane>(
 ) -> io::Result<()> {
     let socket = UdpSocket::bind(config.listen)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", config.listen)))?;
-    let mut secret = [0; 32];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut secret)?;
+    let secret = secret().map_err(io::Error::other)?;
     let (mut ready, is_ready) = UnixStream::pair()?;
     let keeper = std::process::id();
     let child = match sys::fork()? {
@@ -160,7 +175,7 @@ fn supervise<P: DataPlane>(
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
             let Ok(result) = result else { sys::exit_now(101) };
             if let Err(error) = &result {
-                log::line("error", [("message", json!(error.to_string()))]);
+                log("error", json!({"message": error.to_string()}));
             }
             sys::exit_now(i32::from(result.is_err()));
         }
@@ -170,9 +185,7 @@ fn supervise<P: DataPlane>(
     let handle = pidfd_open(child, PidfdFlags::empty())?;
     // Ends with the worker if it fails before it is ready.
     let turned_on = match ready.read_exact(&mut [0]) {
-        Ok(()) => {
-            turn_on().map(|()| log::line("ready", [("endpoint", json!(config.settings.endpoint))]))
-        }
+        Ok(()) => turn_on().map(|()| log("ready", json!({"endpoint": config.settings.endpoint}))),
         Err(_) => Ok(()),
     };
     if turned_on.is_ok() {
@@ -193,7 +206,7 @@ fn work<P: DataPlane>(
 ) -> io::Result<()> {
     let signals = Signals::catch()?;
     let plane = open()?;
-    drop_privileges(config.user, capabilities)?;
+    give_up_privileges(Some(&config.user), capabilities).map_err(io::Error::other)?;
     // After the change of the user, which would undo it.
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if getppid().is_none_or(|parent| parent.as_raw_pid().cast_unsigned() != keeper) {
@@ -205,22 +218,6 @@ fn work<P: DataPlane>(
     let result = worker.run(&signals.stop, signals.wake.as_fd());
     worker.log_counts();
     result
-}
-
-fn drop_privileges((user, group): (u32, u32), capabilities: CapabilitySet) -> io::Result<()> {
-    let (uid, gid) = (Uid::from_raw(user), Gid::from_raw(group));
-    set_thread_groups(&[])?;
-    set_thread_res_gid(gid, gid, gid)?;
-    set_keep_capabilities(true)?;
-    set_thread_res_uid(uid, uid, uid)?;
-    set_keep_capabilities(false)?;
-    let sets = CapabilitySets {
-        effective: capabilities,
-        permitted: capabilities,
-        inheritable: CapabilitySet::empty(),
-    };
-    set_capabilities(None, sets)?;
-    Ok(set_no_new_privs(true)?)
 }
 
 /// Waits for the end of a process or for a signal.
@@ -246,7 +243,10 @@ fn end(child: Pid, handle: &OwnedFd) -> io::Result<io::Result<()>> {
     // It may have ended already.
     let _ = kill_process(child, Signal::TERM);
     if !wait_for(handle, None)? {
-        let _ = kill_process(child, Signal::KILL);
+        kill_process(child, Signal::KILL).map_err(|error| {
+            let child = child.as_raw_pid();
+            io::Error::other(format!("cannot end process {child}, without CAP_KILL? {error}"))
+        })?;
     }
     let status = loop {
         match waitpid(Some(child), WaitOptions::empty()) {

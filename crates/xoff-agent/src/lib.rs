@@ -15,9 +15,11 @@ pub mod config;
 mod flowlets;
 pub mod host;
 mod keeper;
-mod log;
+mod limits;
+mod metrics;
 pub mod name;
 pub mod plane;
+mod process;
 mod restore;
 #[cfg(feature = "bpf")]
 mod retire;

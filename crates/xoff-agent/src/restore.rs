@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::host::{TSO_RTT_LOG, in_each_namespace, read_setting, retire, write_setting};
+use crate::limits::Limits;
 use crate::name::Name;
 use crate::state::State;
 
@@ -21,18 +22,23 @@ pub(crate) fn restore(name: &Name, state: &State) -> io::Result<()> {
     bursts.and(retired).and_then(|()| State::delete(name))
 }
 
-/// Undoes what killed agents left. Returns their names; agents that run are left alone.
+/// Undoes what killed agents left. Returns what that was: names of congestion controls, and limits
+/// of sockets. Agents that run are left alone.
 ///
 /// # Errors
 /// What could not be undone; the rest is.
-pub fn cleanup() -> io::Result<Vec<Name>> {
+pub fn cleanup() -> io::Result<Vec<String>> {
     let mut cleaned = Vec::new();
     let mut result = Ok(());
     for (name, state) in State::all() {
         if !state.is_running() {
             result = result.and(restore(&name, &state));
-            cleaned.push(name);
+            cleaned.push(name.to_string());
         }
+    }
+    for limits in Limits::left() {
+        result = result.and(limits.end());
+        cleaned.push(limits.name());
     }
     result.map(|()| cleaned)
 }

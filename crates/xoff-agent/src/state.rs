@@ -1,4 +1,5 @@
-//! What an agent has changed on its host, in a file, so that it can be undone after `kill -9`.
+//! What an agent with eBPF has changed on its host, in a file, so that it can be undone after
+//! `kill -9`.
 
 use std::fs;
 use std::io;
@@ -8,9 +9,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::host;
 use crate::name::{Name, PREFIX};
+use crate::process::Process;
 
 /// Where the files are. They do not survive a restart of the machine, as the changes do not.
 pub const FOLDER: &str = "/run/xoff/agents";
+
+/// Writes a file of the folder, whole or not at all.
+pub(crate) fn write_file(path: &Path, content: &impl Serialize) -> io::Result<()> {
+    fs::create_dir_all(FOLDER)?;
+    let unfinished = path.with_extension("json.tmp");
+    fs::write(&unfinished, serde_json::to_string(content)?)?;
+    fs::rename(unfinished, path)
+}
+
+/// Deletes a file, unless it is gone: an agent may end while another process cleans up.
+pub(crate) fn delete_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Stems of the names of all files.
+pub(crate) fn all_files() -> Vec<String> {
+    let folder = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    let stem =
+        |entry: fs::DirEntry| Some(entry.file_name().to_str()?.strip_suffix(".json")?.into());
+    let mut all: Vec<String> = folder.filter_map(stem).collect();
+    all.sort();
+    all
+}
 
 /// An agent's changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +62,7 @@ impl State {
     /// # Errors
     /// `/proc` cannot be read.
     pub fn before() -> io::Result<Self> {
-        let pid = std::process::id().cast_signed();
+        let Process { pid, started } = Process::own()?;
         let current = host::read_setting(host::CONGESTION_CONTROL)?;
         if current.starts_with(PREFIX) {
             return Err(io::Error::other(format!(
@@ -45,8 +73,7 @@ impl State {
         }
         Ok(Self {
             pid,
-            started: start_of(pid)
-                .ok_or_else(|| io::Error::other("cannot read /proc/self/stat"))?,
+            started,
             namespace: host::own_namespace()?,
             congestion_control: current,
             tso_rtt_log: host::read_setting(host::TSO_RTT_LOG).ok(),
@@ -70,64 +97,27 @@ impl State {
     /// # Errors
     /// The folder cannot be made or written.
     pub fn write(&self, name: &Name) -> io::Result<()> {
-        fs::create_dir_all(FOLDER)?;
-        let path = Self::path(name);
-        let unfinished = path.with_extension("json.tmp");
-        fs::write(&unfinished, serde_json::to_string(self)?)?;
-        fs::rename(unfinished, path)
+        write_file(&Self::path(name), self)
     }
 
-    /// Deletes the file, unless it is gone: an agent may end while another process cleans up.
+    /// Deletes the file, if there is one.
     ///
     /// # Errors
     /// It cannot be deleted.
     pub fn delete(name: &Name) -> io::Result<()> {
-        match fs::remove_file(Self::path(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        delete_file(&Self::path(name))
     }
 
     /// True while the agent's process exists.
     #[must_use]
     pub fn is_running(&self) -> bool {
-        start_of(self.pid) == Some(self.started)
+        Process { pid: self.pid, started: self.started }.is_running()
     }
 
-    /// All agents with a file.
+    /// All agents with a file, in the order of their names.
     #[must_use]
     pub fn all() -> Vec<(Name, Self)> {
-        let folder = fs::read_dir(FOLDER).into_iter().flatten().flatten();
-        let names = folder.filter_map(|entry| {
-            entry.file_name().to_str()?.strip_suffix(".json")?.parse::<Name>().ok()
-        });
-        let mut all: Vec<_> =
-            names.filter_map(|name| Some((name.clone(), Self::read(&name).ok()?))).collect();
-        all.sort_by(|a, b| a.0.cmp(&b.0));
-        all
-    }
-}
-
-/// When a process started, in ticks since the machine's start; `None` if there is none, or if it
-/// has ended and waits for its parent.
-fn start_of(pid: i32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in parentheses, may have spaces and parentheses. The state follows.
-    let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
-    let is_alive = fields.next().is_some_and(|state| state != "Z" && state != "X");
-    is_alive.then(|| fields.nth(18)?.parse().ok()).flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_process_has_a_start_while_it_runs() {
-        let own = std::process::id().cast_signed();
-        assert!(start_of(own).is_some_and(|start| start > 0));
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        child.wait().unwrap();
-        assert_eq!(start_of(child.id().cast_signed()), None);
+        let names = all_files().into_iter().filter_map(|stem| stem.parse::<Name>().ok());
+        names.filter_map(|name| Some((name.clone(), Self::read(&name).ok()?))).collect()
     }
 }

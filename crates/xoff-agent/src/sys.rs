@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// The two processes after [`fork`].
 pub(crate) enum Forked {
@@ -55,4 +55,27 @@ pub(crate) fn unacknowledged_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
     // SAFETY: the call writes one `int` to the pointer, which is valid for it.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
     if result == 0 { Ok(bytes.max(0) as u64) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A handle of the process that has connected to a Unix socket (Linux 6.5 and later). It stays that
+/// of this process, also if the process ends and its number is used again.
+pub(crate) fn peer_process(stream: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let mut handle: libc::c_int = -1;
+    let mut size = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the call writes at most `size` bytes to `handle`, and the size to `size`.
+    let result = unsafe {
+        libc::getsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERPIDFD,
+            (&raw mut handle).cast(),
+            &raw mut size,
+        )
+    };
+    if result == 0 {
+        // SAFETY: the kernel has opened the descriptor for this call.
+        Ok(unsafe { OwnedFd::from_raw_fd(handle) })
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }

@@ -10,11 +10,12 @@ use hdrhistogram::Histogram;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
 use xoff_control::{Endpoint, EndpointConfig, EndpointId, Rate};
+use xoff_daemon::log;
 
 use crate::clock::now_ns;
 use crate::config::Config;
 use crate::flowlets::{Change, Flowlets};
-use crate::log;
+use crate::metrics::{Counts, Shown, Snapshot};
 use crate::plane::{DataPlane, Event};
 
 /// The least rate that is enforced (bytes per second). At it a packet leaves each 90 ms, so that no
@@ -24,24 +25,10 @@ const LEAST_RATE: u64 = 16_000;
 /// The lease is renewed this many times while it runs.
 const RENEWALS: u64 = 5;
 const DATAGRAM: usize = 65536;
+/// Time between two snapshots for metrics.
+const SHOW_NS: u64 = 100_000_000;
 /// Longer reactions count as this long.
 const LONGEST_NS: u64 = 60_000_000_000;
-
-/// Counters, for the log.
-#[derive(Debug)]
-struct Counts {
-    started: u64,
-    ended: u64,
-    unknown_receivers: u64,
-    rates: u64,
-    fall_backs: u64,
-    sent_datagrams: u64,
-    sent_bytes: u64,
-    received_datagrams: u64,
-    received_bytes: u64,
-    /// Time from a flowlet's start to its first enforced rate, in ns.
-    reaction: Histogram<u64>,
-}
 
 /// An agent's loop, its flowlets and its connection to the allocator.
 pub(crate) struct Worker<'a, P> {
@@ -51,7 +38,10 @@ pub(crate) struct Worker<'a, P> {
     endpoint: Endpoint,
     flowlets: Flowlets,
     counts: Counts,
-    lost_ends: u64,
+    /// Time from a flowlet's start to its first enforced rate, in ns.
+    reaction: Histogram<u64>,
+    metrics: Option<Shown>,
+    show_due_ns: u64,
     allocator: Option<usize>,
     lease_due_ns: u64,
     report_due_ns: u64,
@@ -78,19 +68,10 @@ impl<'a, P: DataPlane> Worker<'a, P> {
             socket,
             endpoint: Endpoint::new(own, &config.key, secret),
             flowlets: Flowlets::new(config.settings.idle.0 / 1000),
-            counts: Counts {
-                started: 0,
-                ended: 0,
-                unknown_receivers: 0,
-                rates: 0,
-                fall_backs: 0,
-                sent_datagrams: 0,
-                sent_bytes: 0,
-                received_datagrams: 0,
-                received_bytes: 0,
-                reaction,
-            },
-            lost_ends: 0,
+            counts: Counts::default(),
+            reaction,
+            metrics: config.metrics.map(Shown::start).transpose().map_err(io::Error::other)?,
+            show_due_ns: 0,
             allocator: None,
             lease_due_ns: now,
             report_due_ns: now,
@@ -136,8 +117,8 @@ impl<'a, P: DataPlane> Worker<'a, P> {
     /// Ends that found the buffer of events full.
     fn find_lost_ends(&mut self, now: u64) -> io::Result<()> {
         let lost = self.plane.lost_ends();
-        if lost != self.lost_ends {
-            self.lost_ends = lost;
+        if lost != self.counts.lost_ends {
+            self.counts.lost_ends = lost;
             for flowlet in self.flowlets.parts() {
                 if !self.plane.is_live(flowlet) {
                     self.flowlets.on_event(&Event::End { flowlet, time_ns: now, is_closed: false });
@@ -200,7 +181,7 @@ impl<'a, P: DataPlane> Worker<'a, P> {
             if let Some((part, started_ns)) = self.flowlets.on_rate(change.flowlet, rate) {
                 self.plane.set_rate(part, rate)?;
                 if let Some(started_ns) = started_ns.filter(|_| rate.is_some()) {
-                    self.counts.reaction.saturating_record(now_ns().saturating_sub(started_ns));
+                    self.reaction.saturating_record(now_ns().saturating_sub(started_ns));
                 }
             }
         }
@@ -209,8 +190,7 @@ impl<'a, P: DataPlane> Worker<'a, P> {
 
     fn trace(&self, event: &str, flowlet: u64, rate: Option<u64>) {
         if self.config.settings.trace {
-            let ns = json!(now_ns());
-            log::line(event, [("ns", ns), ("flowlet", json!(flowlet)), ("rate", json!(rate))]);
+            log(event, json!({"ns": now_ns(), "flowlet": flowlet, "rate": rate}));
         }
     }
 
@@ -267,41 +247,40 @@ impl<'a, P: DataPlane> Worker<'a, P> {
         if interval_ns == 0 { u64::MAX } else { now + interval_ns }
     }
 
-    /// Logs a change of the allocator, and the counters from time to time.
+    /// Logs a change of the allocator, and from time to time the counters. Shows metrics.
     fn log_changes(&mut self, now: u64) {
         let allocator = self.endpoint.allocator();
         if allocator != self.allocator {
             self.allocator = allocator;
             let address = allocator.map(|number| self.config.allocators[number].to_string());
-            log::line("allocator", [("address", json!(address))]);
+            log("allocator", json!({"address": address}));
         }
         if self.report_due_ns <= now {
             self.report_due_ns = self.next_report(now);
             self.log_counts();
         }
+        if let Some(metrics) = self.metrics.as_ref().filter(|_| self.show_due_ns <= now) {
+            metrics.set(self.snapshot());
+            self.show_due_ns = now + SHOW_NS;
+        }
     }
 
     pub(crate) fn log_counts(&self) {
-        let counts = &self.counts;
-        let reaction_us = |part| counts.reaction.value_at_quantile(part) as f64 / 1000.0;
-        log::line(
-            "counters",
-            [
-                ("flowlets", json!(self.endpoint.flowlets())),
-                ("started", json!(counts.started)),
-                ("ended", json!(counts.ended)),
-                ("unknown_receivers", json!(counts.unknown_receivers)),
-                ("rates", json!(counts.rates)),
-                ("fall_backs", json!(counts.fall_backs)),
-                ("lost_ends", json!(self.lost_ends)),
-                ("sent_datagrams", json!(counts.sent_datagrams)),
-                ("sent_bytes", json!(counts.sent_bytes)),
-                ("received_datagrams", json!(counts.received_datagrams)),
-                ("received_bytes", json!(counts.received_bytes)),
-                ("reactions", json!(counts.reaction.len())),
-                ("reaction_p50_us", json!(reaction_us(0.5))),
-                ("reaction_p99_us", json!(reaction_us(0.99))),
-            ],
-        );
+        log("counters", self.snapshot().fields());
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let reaction_us = |part| self.reaction.value_at_quantile(part) as f64 / 1000.0;
+        Snapshot {
+            counts: Counts { reactions: self.reaction.len(), ..self.counts },
+            endpoint: self.endpoint.stats,
+            refused: self.endpoint.refused,
+            flowlets: self.endpoint.flowlets() as u64,
+            paced: self.flowlets.paced(),
+            reaction_p50_us: reaction_us(0.5),
+            reaction_p99_us: reaction_us(0.99),
+            allocators: self.config.allocators.clone(),
+            allocator: self.endpoint.allocator(),
+        }
     }
 }

@@ -248,12 +248,7 @@ impl Config {
         if self.endpoints.is_empty() {
             return Err("no endpoint: write one `[[endpoint]]` for each server".into());
         }
-        if let Some(metrics) = self.metrics.filter(|address| !address.ip().is_loopback()) {
-            return Err(format!(
-                "metrics = \"{metrics}\": metrics are served without password, so the address \
-                 must be of this machine, such as \"127.0.0.1:9430\""
-            ));
-        }
+        self.metrics.map_or(Ok(()), xoff_daemon::check_address)?;
         let families = self.endpoints.iter().find(|e| e.address.is_ipv4() != self.listen.is_ipv4());
         if let Some(endpoint) = families {
             return Err(format!(

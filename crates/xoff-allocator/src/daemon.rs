@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
@@ -10,14 +10,11 @@ use rustc_hash::FxHashMap;
 use serde_json::json;
 use xoff_control::wire::{DATAGRAM, Header};
 use xoff_control::{EndpointId, Key, Nanos, RefusedCounts};
+use xoff_daemon::{CapabilitySet, Log, Server, User, give_up_privileges, read_key, secret};
 
 use crate::allocation::{Allocation, AllocationStats};
 use crate::config::{Config, Waiting};
-use crate::http::Server;
-use crate::keys::read_key;
-use crate::log::Log;
 use crate::metrics::{DaemonStats, Snapshot};
-use crate::privileges;
 use crate::standby::Standby;
 use crate::udp::{Udp, pause};
 
@@ -49,16 +46,26 @@ pub struct Daemon {
     logged: (RefusedCounts, AllocationStats, DaemonStats),
 }
 
-/// Unpredictable bytes.
-pub(crate) fn secret() -> Result<[u8; 32], String> {
-    let mut secret = [0; 32];
-    getrandom::fill(&mut secret).map_err(|error| format!("no random bytes: {error}"))?;
-    Ok(secret)
+/// The user that the daemon becomes.
+fn find_user(config: &Config) -> Result<Option<User>, String> {
+    config.user.as_deref().map(User::find).transpose()
 }
 
-fn read_keys(config: &Config) -> Result<Vec<(EndpointId, Key)>, String> {
-    let endpoints = config.endpoints.iter();
-    endpoints.map(|endpoint| Ok((Config::id(endpoint), read_key(&endpoint.key)?))).collect()
+/// Keys of endpoints, and that of a backup.
+struct Keys {
+    endpoints: Vec<(EndpointId, Key)>,
+    backup: Option<Key>,
+}
+
+impl Keys {
+    fn read(config: &Config, user: Option<&User>) -> Result<Self, String> {
+        let endpoints = config.endpoints.iter();
+        let endpoints = endpoints
+            .map(|endpoint| Ok((Config::id(endpoint), read_key(&endpoint.key, user)?)))
+            .collect::<Result<_, String>>()?;
+        let backup = config.backup.as_ref().map(|backup| read_key(&backup.key, user));
+        Ok(Self { endpoints, backup: backup.transpose()? })
+    }
 }
 
 impl Daemon {
@@ -67,10 +74,8 @@ impl Daemon {
     /// # Errors
     /// What is wrong, and where.
     pub fn check(config: &Config) -> Result<(), String> {
-        if let Some(backup) = &config.backup {
-            read_key(&backup.key)?;
-        }
-        Allocation::new(config, &read_keys(config)?, secret()?).map(drop)
+        let keys = Keys::read(config, find_user(config)?.as_ref())?;
+        Allocation::new(config, &keys.endpoints, secret()?).map(drop)
     }
 
     /// Sets up an allocator: reads keys, opens sockets, and gives up privileges.
@@ -78,22 +83,20 @@ impl Daemon {
     /// # Errors
     /// What is wrong, and where.
     pub fn start(config: &Config, log: Box<dyn Write + Send>) -> Result<Self, String> {
-        let key =
-            |entry: &crate::config::EndpointEntry| Ok((Config::id(entry), read_key(&entry.key)?));
-        let keys: Vec<_> = config.endpoints.iter().map(key).collect::<Result<_, String>>()?;
-        let mut daemon = Self::with_keys(config, &keys, log)?;
-        if let Some(backup) = &config.backup {
-            let key = read_key(&backup.key)?;
-            let standby = Standby::new(backup, &key, secret()?);
+        let user = find_user(config)?;
+        let keys = Keys::read(config, user.as_ref())?;
+        let mut daemon = Self::with_keys(config, &keys.endpoints, log)?;
+        if let (Some(backup), Some(key)) = (&config.backup, &keys.backup) {
+            let standby = Standby::new(backup, key, secret()?);
             daemon.standby = Some(standby.map_err(|error| format!("{}: {error}", backup.address))?);
             daemon.allocation.stand_by(true);
             daemon.stands_by = true;
         }
-        privileges::give_up(config.user.as_deref())?;
+        give_up_privileges(user.as_ref(), CapabilitySet::empty())?;
         if let Some(address) = config.metrics {
-            let server = Server::start(address, &daemon.snapshot);
-            let server = server.map_err(|error| format!("metrics = \"{address}\": {error}"))?;
-            daemon.metrics = Some(server);
+            let snapshot = Arc::clone(&daemon.snapshot);
+            let text = move || snapshot.lock().unwrap_or_else(PoisonError::into_inner).text();
+            daemon.metrics = Some(Server::start(address, text)?);
         }
         let address = daemon.udp.address().map_err(|error| error.to_string())?;
         daemon.log.line(
@@ -291,7 +294,7 @@ impl Daemon {
             longest_ns: std::mem::take(&mut self.longest_ns),
             links: links.map(|(link, ratio)| (link.to_owned(), ratio)).collect(),
         };
-        *self.snapshot.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = snapshot;
+        *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
     }
 
     /// Logs connections and refusals since the last line about them.

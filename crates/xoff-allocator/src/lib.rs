@@ -11,15 +11,8 @@ pub mod config;
 #[cfg(target_os = "linux")]
 mod daemon;
 #[cfg(target_os = "linux")]
-mod http;
-#[cfg(unix)]
-pub mod keys;
-#[cfg(target_os = "linux")]
 pub mod load;
-mod log;
 mod metrics;
-#[cfg(target_os = "linux")]
-mod privileges;
 #[cfg(target_os = "linux")]
 mod standby;
 mod topology;

@@ -16,9 +16,10 @@ use xoff_control::wire::{DATAGRAM, Header};
 use xoff_control::{Endpoint, EndpointConfig, EndpointId, Key, NEVER, Nanos, Rate};
 use xoff_core::rng::SplitMix64;
 use xoff_core::tournament::Tournament;
+use xoff_daemon::secret;
 
 use crate::config::{Config, EndpointEntry, LinkRate, NetworkEntry, Time, Waiting};
-use crate::daemon::{Daemon, secret};
+use crate::daemon::Daemon;
 use crate::metrics::Snapshot;
 use crate::udp::Udp;
 

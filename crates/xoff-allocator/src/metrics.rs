@@ -1,8 +1,7 @@
 //! Metrics in Prometheus' text format.
 
-use std::fmt::Write as _;
-
 use xoff_control::{RefusedCounts, SessionsStats};
+use xoff_daemon::Metrics;
 
 use crate::allocation::AllocationStats;
 
@@ -53,19 +52,22 @@ impl Snapshot {
     /// The text that Prometheus reads.
     #[must_use]
     pub(crate) fn text(&self) -> String {
-        let mut text = String::new();
-        let mut put = |name: &str, kind: &str, help: &str, value: f64| {
-            let name = format!("xoff_allocator_{name}");
-            let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
-        };
+        let mut metrics = Metrics::new("xoff_allocator_");
         let seconds = |ns: u64| ns as f64 / 1e9;
         let (daemon, sessions) = (&self.daemon, &self.sessions);
-        put("endpoints", "gauge", "Endpoints in the configuration.", self.endpoints as f64);
-        put("connections", "gauge", "Open connections.", self.connections as f64);
-        put("flowlets", "gauge", "Flowlets.", self.flowlets as f64);
-        put("stands_by", "gauge", "1 while another allocator works.", f64::from(self.stands_by));
-        let longest = seconds(self.longest_ns);
-        put("longest_iteration_seconds", "gauge", "Longest of the last quarter second.", longest);
+        for (name, help, value) in [
+            ("endpoints", "Endpoints in the configuration.", self.endpoints as f64),
+            ("connections", "Open connections.", self.connections as f64),
+            ("flowlets", "Flowlets.", self.flowlets as f64),
+            ("stands_by", "1 while another allocator works.", f64::from(self.stands_by)),
+            (
+                "longest_iteration_seconds",
+                "Longest of the last quarter second.",
+                seconds(self.longest_ns),
+            ),
+        ] {
+            metrics.gauge(name, help, value);
+        }
         for (name, help, value) in [
             ("iterations_total", "Iterations with flowlets.", self.allocation.iterations as f64),
             ("late_iterations_total", "Iterations that began late.", daemon.late as f64),
@@ -83,21 +85,19 @@ impl Snapshot {
             ("connections_total", "Connections opened.", sessions.connections as f64),
             ("silent_total", "Connections that ended by silence.", sessions.silent as f64),
         ] {
-            put(name, "counter", help, value);
+            metrics.counter(name, help, value);
         }
-        let name = "xoff_allocator_refused_datagrams_total";
-        let _ = write!(text, "# HELP {name} Datagrams refused.\n# TYPE {name} counter\n");
-        let refused = self.refused.iter().map(|(reason, count)| (reason.name(), count));
-        for (reason, count) in refused.chain([("address", self.daemon.strangers)]) {
-            let _ = writeln!(text, "{name}{{reason=\"{reason}\"}} {count}");
-        }
-        let name = "xoff_allocator_link_demand_ratio";
-        let _ = writeln!(text, "# HELP {name} Demand to capacity of busy links.");
-        let _ = writeln!(text, "# TYPE {name} gauge");
-        for (link, ratio) in &self.links {
-            let link = link.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-            let _ = writeln!(text, "{name}{{link=\"{link}\"}} {ratio:.4}");
-        }
-        text
+        let refused = self.refused.iter().map(|(reason, count)| (reason.name(), count as f64));
+        metrics.labelled(
+            ("refused_datagrams_total", "counter", "Datagrams refused."),
+            "reason",
+            refused.chain([("address", daemon.strangers as f64)]),
+        );
+        metrics.labelled(
+            ("link_demand_ratio", "gauge", "Demand to capacity of busy links."),
+            "link",
+            self.links.iter().map(|(link, ratio)| (link.as_str(), (ratio * 1e4).round() / 1e4)),
+        );
+        metrics.text()
     }
 }

@@ -43,6 +43,7 @@
 mod auth;
 mod config;
 mod endpoint;
+pub mod fuzz;
 mod queues;
 mod rate;
 mod refused;

@@ -13,7 +13,7 @@ use crate::window::Ack;
 /// The first three bytes of every datagram: two letters and the version.
 const MAGIC: [u8; 3] = [b'F', b'T', 1];
 /// Bytes of the header.
-const HEADER: usize = 32;
+pub(crate) const HEADER: usize = 32;
 /// Body before the items, of a report and of rates alike.
 const LISTS: usize = 22;
 /// Bytes of a report or of rates without items, with header and tag.

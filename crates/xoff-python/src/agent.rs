@@ -45,12 +45,12 @@ mod host {
     }
 
     pub(super) fn clean_up() -> Result<Vec<String>, String> {
-        let names = xoff_agent::cleanup().map_err(|error| error.to_string())?;
-        Ok(names.iter().map(ToString::to_string).collect())
+        xoff_agent::cleanup().map_err(|error| error.to_string())
     }
 
     pub(super) fn planes() -> Vec<&'static str> {
-        if xoff_agent::HAS_BPF { vec!["bpf", "sockets"] } else { vec!["sockets"] }
+        let without_bpf = ["sockets", "programs"];
+        xoff_agent::HAS_BPF.then_some("bpf").into_iter().chain(without_bpf).collect()
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 #[cfg(feature = "bpf")]
 pub mod bpf;
 pub mod event;
+pub mod programs;
 pub mod sockets;
 
 /// The two ends of a TCP connection. IPv4 addresses are never mapped into IPv6.

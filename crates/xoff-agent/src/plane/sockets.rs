@@ -3,8 +3,8 @@
 //!
 //! Flowlets shorter than the [`INTERVAL`] may not be seen, and a start is seen late by up to that
 //! time. New sockets are found each [`SCAN`] intervals. Rates have no lease: if the agent and its
-//! keeper are killed, sockets keep their last rate until they are closed. A limit that the
-//! application set itself is lost.
+//! keeper are killed, sockets keep their last rate until they are closed, or until
+//! [`cleanup`](crate::cleanup). A limit that the application set itself is lost.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,7 +23,7 @@ use crate::{clock::now_ns, host, sys};
 pub const INTERVAL: Duration = Duration::from_millis(1);
 /// How often new sockets are looked for, in intervals.
 pub const SCAN: u64 = 20;
-const UNLIMITED: u64 = u64::MAX;
+pub(super) const UNLIMITED: u64 = u64::MAX;
 
 /// A connection of a process.
 #[derive(Debug)]
@@ -74,11 +74,8 @@ impl SocketsPlane {
         }
     }
 
-    /// A copy of a socket. It is closed at once after use: a connection is open until its last copy
-    /// is closed.
     fn copy(&self, (process, number): (usize, i32)) -> Option<OwnedFd> {
-        let (_, handle) = &self.processes[process];
-        pidfd_getfd(handle, number, PidfdGetfdFlags::empty()).ok()
+        copy_of(&self.processes[process].1, number)
     }
 
     fn scan(&mut self) {
@@ -106,8 +103,15 @@ impl SocketsPlane {
     }
 }
 
+/// A copy of a process's descriptor, if there is one of this number, which may be any. Close it at
+/// once after use: a connection is open until its last copy is closed.
+pub(super) fn copy_of(process: &OwnedFd, number: i32) -> Option<OwnedFd> {
+    // The wrapper of the system call panics for negative ones.
+    (number >= 0).then(|| pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()).flatten()
+}
+
 /// The connection of a TCP socket; `None` if it is another socket or not connected.
-fn connection_of(socket: &OwnedFd) -> Option<Connection> {
+pub(super) fn connection_of(socket: &OwnedFd) -> Option<Connection> {
     let family = sockopt::socket_domain(socket).ok()?;
     let is_tcp = matches!(family, AddressFamily::INET | AddressFamily::INET6)
         && sockopt::socket_type(socket).ok()? == SocketType::STREAM;

@@ -1,11 +1,10 @@
 //! Configuration files, keys, and paths.
 
 use xoff_alloc::LinkId;
-use xoff_allocator::keys::read_key;
 use xoff_allocator::{Config, Topology};
 use xoff_control::EndpointId;
 
-use crate::place::{Place, config, free, key_text, read};
+use crate::place::{Place, config, free, read};
 
 const ENDPOINT: &str = "[[endpoint]]\nid = 1\naddress = \"10.0.0.1:4301\"\nkey = \"1.key\"\n";
 
@@ -54,22 +53,6 @@ fn the_files_of_the_documentation_are_valid() {
         }
     }
     assert!(found >= 2, "{found} files");
-}
-
-#[test]
-fn a_key_is_refused_unless_only_its_owner_has_access() {
-    let place = Place::new();
-    let key = place.write("key", &key_text(1), 0o600);
-    assert!(read_key(&key).is_ok());
-    for mode in [0o640, 0o604, 0o620, 0o660, 0o610] {
-        let key = place.write("key", &key_text(1), mode);
-        let error = read_key(&key).unwrap_err();
-        assert!(error.contains("chmod 600") && !error.contains(&key_text(1)), "{error}");
-    }
-    let short = place.write("short", "0123", 0o600);
-    assert!(read_key(&short).unwrap_err().contains("64 hexadecimal digits"));
-    assert!(read_key(&place.0).unwrap_err().contains("is no file"));
-    assert!(read_key(&place.0.join("none")).unwrap_err().contains("No such file"));
 }
 
 #[test]

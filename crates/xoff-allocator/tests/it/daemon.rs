@@ -214,5 +214,7 @@ fn a_wrong_start_says_why() {
     place.key(1);
     let path = config(&place, taken, [free(), free()], "user = \"no-such-user\"", "");
     assert!(start(&path).contains("there is no such user"));
+    assert!(Daemon::check(&read(&path)).unwrap_err().contains("there is no such user"));
+    let path = config(&place, taken, [free(), free()], "", "");
     assert_eq!(Daemon::check(&read(&path)), Ok(()));
 }

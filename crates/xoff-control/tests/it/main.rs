@@ -1,8 +1,11 @@
 //! The protocol between endpoints and allocator, over networks that lose, reorder, duplicate and
 //! forge.
 
+mod allocations;
 mod backup;
 mod convergence;
+mod flood;
+mod fuzz;
 mod golden;
 mod hostile;
 mod tagged;

@@ -1,35 +1,31 @@
-//! An agent on real hosts: two network namespaces of this machine, with an allocator of the test's
-//! own that gives every flowlet one rate. Needs root, `ip` and eBPF with struct_ops; otherwise the
-//! tests are skipped, and say why.
-#![cfg(all(target_os = "linux", feature = "bpf"))]
+//! Hosts from two network namespaces of this machine, with an allocator of the test's own that
+//! gives every flowlet one rate. They need root and `ip`; otherwise tests are skipped, and say why.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::net::sockopt;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use xoff_agent::host;
 use xoff_control::{EndpointId, Event, Key, Sessions, SessionsConfig};
 
 const KEY: [u8; 32] = [0xab; 32];
-const SINK: &str = "10.213.7.2:4001";
+pub(crate) const SINK: &str = "10.213.7.2:4001";
 const ALLOCATOR: &str = "10.213.7.2:4000";
 /// 100 Mbit/s of payload.
-const PAYLOAD_RATE: u64 = 12_500_000;
+pub(crate) const PAYLOAD_RATE: u64 = 12_500_000;
 
 /// An agent's keeper. It ends with the test, however that ends.
-struct Agent(Child);
+pub(crate) struct Agent(pub(crate) Child);
 
 impl Agent {
-    fn signal(&self, signal: rustix::process::Signal) {
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let process = rustix::process::Pid::from_child(&self.0);
         rustix::process::kill_process(process, signal).unwrap();
     }
@@ -45,9 +41,11 @@ impl Drop for Agent {
 }
 
 /// Two namespaces with a link between them, deleted at the end.
-struct Hosts {
+pub(crate) struct Hosts {
+    /// All tests share one process, whose sockets some agents pace: they run one at a time.
+    _turn: MutexGuard<'static, ()>,
     names: [String; 2],
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
 fn sh(command: &str) -> bool {
@@ -57,18 +55,20 @@ fn sh(command: &str) -> bool {
 
 impl Hosts {
     /// None, and a message, where the machine does not allow it.
-    fn new(test: &str) -> Option<Self> {
+    pub(crate) fn new(test: &str) -> Option<Self> {
         let id = std::process::id();
         let names = ["a", "b"].map(|side| format!("xofftest{id}{test}{side}"));
         let [a, b] = &names;
         let folder = std::env::temp_dir().join(format!("xoff-agent-{id}-{test}"));
-        let hosts = Self { names: names.clone(), folder };
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let hosts = Self { _turn: turn, names: names.clone(), folder };
         let made = rustix::process::geteuid().is_root()
             && sh(&format!(
                 "set -e; ip netns add {a}; ip netns add {b}
                  ip link add v netns {a} type veth peer name v netns {b}
                  ip -n {a} addr add 10.213.7.1/24 dev v; ip -n {b} addr add 10.213.7.2/24 dev v
-                 ip -n {a} link set v up; ip -n {b} link set v up"
+                 ip -n {a} link set v up; ip -n {b} link set v up; ip -n {a} link set lo up"
             ));
         if !made {
             eprintln!("skipped: needs root, `ip` and network namespaces");
@@ -82,7 +82,7 @@ impl Hosts {
     }
 
     /// Runs a function in a thread of one of the two hosts.
-    fn on<T: Send + 'static>(
+    pub(crate) fn on<T: Send + 'static>(
         &self,
         host: usize,
         run: impl FnOnce() -> T + Send + 'static,
@@ -97,7 +97,7 @@ impl Hosts {
     }
 
     /// Starts an agent with more settings.
-    fn start(&self, more: &str) -> Agent {
+    pub(crate) fn start(&self, more: &str) -> Agent {
         let config = self.folder.join("agent.toml");
         let text = format!(
             "endpoint = 1\nkey = \"key\"\nallocators = [\"{ALLOCATOR}\"]\n\
@@ -111,34 +111,8 @@ impl Hosts {
         Agent(self.on(0, start).join().unwrap())
     }
 
-    /// Starts an agent; returns it once it has changed the default. None if it cannot run here.
-    fn agent(&self, name: &'static str) -> Option<Agent> {
-        let mut agent = self.start(&format!("congestion_control = \"{name}\""));
-        for _ in 0..500 {
-            if self.default() == name {
-                return Some(agent);
-            }
-            if agent.0.try_wait().unwrap().is_some() {
-                let mut said = String::new();
-                agent.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-                let is_refused = said.contains("Operation not permitted");
-                assert!(is_refused, "the agent ended: {said}");
-                eprintln!("skipped: the kernel allows no eBPF congestion control here");
-                return None;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        panic!("the agent did not become ready");
-    }
-
-    /// The default congestion control of the sender.
-    fn default(&self) -> String {
-        let read = || host::read_setting(host::CONGESTION_CONTROL).unwrap();
-        self.on(0, read).join().unwrap()
-    }
-
-    /// A connection from the first host to a sink on the second.
-    fn connect(&self) -> TcpStream {
+    /// A sink for one connection on the second host.
+    pub(crate) fn listen(&self) {
         let (listening, is_listening) = std::sync::mpsc::channel();
         self.on(1, move || {
             let listener = TcpListener::bind(SINK).unwrap();
@@ -148,11 +122,16 @@ impl Hosts {
             while connection.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {}
         });
         is_listening.recv().unwrap();
+    }
+
+    /// A connection from the first host to a sink on the second.
+    pub(crate) fn connect(&self) -> TcpStream {
+        self.listen();
         self.on(0, || TcpStream::connect(SINK).unwrap()).join().unwrap()
     }
 
     /// Gives every flowlet the same rate, until `stop` is set.
-    fn allocator(&self, stop: &Arc<AtomicBool>) -> thread::JoinHandle<()> {
+    pub(crate) fn allocator(&self, stop: &Arc<AtomicBool>) -> thread::JoinHandle<()> {
         let stop = Arc::clone(stop);
         self.on(1, move || {
             let socket = UdpSocket::bind(ALLOCATOR).unwrap();
@@ -192,7 +171,7 @@ impl Drop for Hosts {
 }
 
 /// Sends for a time; returns the rate in bytes per second, without the first tenth.
-fn rate_of(connection: &mut TcpStream, time: Duration) -> f64 {
+pub(crate) fn rate_of(connection: &mut TcpStream, time: Duration) -> f64 {
     let chunk = [7; 16384];
     let start = Instant::now();
     let mut counted = (0.0, start);
@@ -211,85 +190,8 @@ fn rate_of(connection: &mut TcpStream, time: Duration) -> f64 {
 
 /// Sends until the connection has its allocated rate. On a machine that is too busy for the agent,
 /// leases end, and the connection sends at several times that rate for a while.
-fn expect_allocated_rate(connection: &mut TcpStream) {
+pub(crate) fn expect_allocated_rate(connection: &mut TcpStream) {
     let share = |rate: f64| rate / PAYLOAD_RATE as f64;
     let mut shares = (0..20).map(|_| share(rate_of(connection, Duration::from_millis(200))));
     assert!(shares.any(|share| (0.5..1.2).contains(&share)), "never the allocated rate");
-}
-
-fn registered(name: &str) -> bool {
-    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    fs::read_to_string(path).unwrap().split_whitespace().any(|known| known == name)
-}
-
-#[test]
-fn rates_are_enforced_and_an_orderly_exit_restores_the_host() {
-    let Some(hosts) = Hosts::new("x") else { return };
-    let before = hosts.default();
-    let stop = Arc::new(AtomicBool::new(false));
-    let allocator = hosts.allocator(&stop);
-    let Some(mut agent) = hosts.agent("xoff_ft_tx") else { return };
-    let mut connection = hosts.connect();
-    connection.set_nodelay(true).unwrap();
-    // Without this, the sender counts what only fills its buffer.
-    sockopt::set_socket_send_buffer_size(&connection, 65536).unwrap();
-    expect_allocated_rate(&mut connection);
-    assert_eq!(sockopt::tcp_congestion(&connection).unwrap(), "xoff_ft_tx");
-
-    agent.signal(rustix::process::Signal::TERM);
-    assert!(agent.0.wait().unwrap().success());
-    assert!(!registered("xoff_ft_tx"));
-    assert_eq!(hosts.default(), before);
-    // The open connection goes on, under the congestion control that was the default.
-    assert_eq!(sockopt::tcp_congestion(&connection).unwrap(), before);
-    assert!(rate_of(&mut connection, Duration::from_millis(300)) > 1.3 * PAYLOAD_RATE as f64);
-    stop.store(true, Ordering::Relaxed);
-    allocator.join().unwrap();
-}
-
-#[test]
-fn a_killed_agent_slows_nothing_and_can_be_cleaned_up() {
-    let Some(hosts) = Hosts::new("k") else { return };
-    let before = hosts.default();
-    let stop = Arc::new(AtomicBool::new(false));
-    let allocator = hosts.allocator(&stop);
-    let Some(mut agent) = hosts.agent("xoff_ft_tk") else { return };
-    let mut connection = hosts.connect();
-    sockopt::set_socket_send_buffer_size(&connection, 65536).unwrap();
-    rate_of(&mut connection, Duration::from_millis(200));
-
-    agent.signal(rustix::process::Signal::KILL);
-    agent.0.wait().unwrap();
-    // The lease of 50 ms ends, then CUBIC is free.
-    let rate = rate_of(&mut connection, Duration::from_millis(500));
-    assert!(rate > 1.3 * PAYLOAD_RATE as f64, "{rate} bytes/s");
-    assert_eq!(sockopt::tcp_congestion(&connection).unwrap(), "xoff_ft_tk");
-    assert_eq!(hosts.default(), "xoff_ft_tk");
-
-    assert!(Command::new(env!("CARGO_BIN_EXE_agent")).arg("--cleanup").status().unwrap().success());
-    assert!(!registered("xoff_ft_tk"));
-    assert_eq!(hosts.default(), before);
-    assert_eq!(sockopt::tcp_congestion(&connection).unwrap(), before);
-    connection.write_all(&[7; 16384]).unwrap();
-    stop.store(true, Ordering::Relaxed);
-    allocator.join().unwrap();
-}
-
-#[test]
-fn sockets_of_a_process_are_paced_without_ebpf() {
-    let Some(hosts) = Hosts::new("s") else { return };
-    let stop = Arc::new(AtomicBool::new(false));
-    let allocator = hosts.allocator(&stop);
-    let own = std::process::id();
-    let mut connection = hosts.connect();
-    sockopt::set_socket_send_buffer_size(&connection, 65536).unwrap();
-    let mut agent = hosts.start(&format!("plane = \"sockets\"\nprocesses = [{own}]"));
-    // Its first line, `ready`.
-    agent.0.stderr.as_mut().unwrap().read_exact(&mut [0; 9]).unwrap();
-    expect_allocated_rate(&mut connection);
-    agent.signal(rustix::process::Signal::TERM);
-    assert!(agent.0.wait().unwrap().success());
-    assert!(rate_of(&mut connection, Duration::from_millis(300)) > 1.3 * PAYLOAD_RATE as f64);
-    stop.store(true, Ordering::Relaxed);
-    allocator.join().unwrap();
 }

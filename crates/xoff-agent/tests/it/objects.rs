@@ -1,6 +1,5 @@
 //! The eBPF objects in the package are made from their sources. Needs clang and the headers of
 //! libbpf; otherwise the test is skipped, and says why.
-#![cfg(all(target_os = "linux", feature = "bpf"))]
 
 use std::fs;
 use std::path::Path;

@@ -2,12 +2,10 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-
-use crate::metrics::Snapshot;
 
 /// Most bytes of a request.
 const REQUEST: usize = 4096;
@@ -16,24 +14,51 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Time between two looks for a request, and for the order to stop.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A thread that serves the newest snapshot.
-pub(crate) struct Server {
+/// A thread that serves metrics.
+#[derive(Debug)]
+pub struct Server {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    pub(crate) address: SocketAddr,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+/// Checks an address from a configuration file.
+///
+/// # Errors
+/// If it is not of this machine.
+pub fn check_address(address: SocketAddr) -> Result<(), String> {
+    if address.ip().is_loopback() {
+        return Ok(());
+    }
+    Err(format!(
+        "metrics = \"{address}\": metrics are served without password, so the address must be of \
+         this machine, such as \"127.0.0.1:9430\""
+    ))
 }
 
 impl Server {
-    pub(crate) fn start(address: SocketAddr, snapshot: &Arc<Mutex<Snapshot>>) -> io::Result<Self> {
+    /// Listens, and answers each request with the text of that moment.
+    ///
+    /// # Errors
+    /// The address with what is wrong with it.
+    pub fn start(
+        address: SocketAddr,
+        text: impl Fn() -> String + Send + 'static,
+    ) -> Result<Self, String> {
+        Self::listen(address, text).map_err(|error| format!("metrics = \"{address}\": {error}"))
+    }
+
+    fn listen(address: SocketAddr, text: impl Fn() -> String + Send + 'static) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let (stop, snapshot) = (Arc::new(AtomicBool::new(false)), Arc::clone(snapshot));
+        let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let serve = move || {
             while !stopped.load(Ordering::Relaxed) {
                 match listener.accept() {
-                    Ok((stream, _)) => drop(answer(stream, &snapshot)),
+                    Ok((stream, _)) => drop(answer(stream, &text)),
                     Err(_) => thread::sleep(PAUSE),
                 }
             }
@@ -52,12 +77,11 @@ impl Drop for Server {
     }
 }
 
-fn answer(mut stream: TcpStream, snapshot: &Mutex<Snapshot>) -> io::Result<()> {
+fn answer(mut stream: TcpStream, text: &impl Fn() -> String) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let request = read_request(&mut stream)?;
-    let (status, body) =
-        respond(&request, || snapshot.lock().unwrap_or_else(PoisonError::into_inner).text());
+    let (status, body) = respond(&request, text);
     let length = body.len();
     write!(
         stream,
@@ -110,6 +134,16 @@ fn respond(request: &[u8], metrics: impl FnOnce() -> String) -> (&'static str, S
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_of_this_machine() {
+        for local in ["127.0.0.1:9430", "127.8.0.1:1", "[::1]:0"] {
+            assert_eq!(check_address(local.parse().unwrap()), Ok(()), "{local}");
+        }
+        for other in ["0.0.0.0:9430", "10.0.0.1:9430", "[::]:9430"] {
+            assert!(check_address(other.parse().unwrap()).unwrap_err().contains(other));
+        }
+    }
 
     #[test]
     fn only_metrics_of_this_machine_are_served() {

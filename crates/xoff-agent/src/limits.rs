@@ -1,0 +1,61 @@
+//! Rates that an agent without eBPF has set on sockets. A file names the processes of these
+//! sockets, so that the rates can be ended after `kill -9`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::plane::sockets::SocketsPlane;
+use crate::process::Process;
+use crate::state::{FOLDER, all_files, delete_file, write_file};
+
+const PREFIX: &str = "sockets-";
+
+/// An agent, and the processes whose sockets it paces.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Limits {
+    agent: Process,
+    processes: Vec<Process>,
+}
+
+impl Limits {
+    /// Limits that this agent will set on sockets of processes. Writes the file.
+    pub(crate) fn announce(processes: &[i32]) -> io::Result<Self> {
+        let processes =
+            processes.iter().map(|&pid| Process::find(pid)).collect::<Result<_, _>>()?;
+        let limits = Self { agent: Process::own()?, processes };
+        write_file(&limits.path(), &limits)?;
+        Ok(limits)
+    }
+
+    fn path(&self) -> PathBuf {
+        path(&format!("{PREFIX}{}", self.agent.pid))
+    }
+
+    /// The limits that killed agents have left.
+    pub(crate) fn left() -> Vec<Self> {
+        let stems = all_files().into_iter().filter(|stem| stem.starts_with(PREFIX));
+        let read = |stem: String| serde_json::from_str(&fs::read_to_string(path(&stem)).ok()?).ok();
+        stems.filter_map(read).filter(|limits: &Self| !limits.agent.is_running()).collect()
+    }
+
+    /// Ends the limits of sockets, and deletes the file. Processes that have ended are no error.
+    pub(crate) fn end(&self) -> io::Result<()> {
+        let running = self.processes.iter().filter(|process| process.is_running());
+        SocketsPlane::release(&running.map(|process| process.pid).collect::<Vec<_>>());
+        delete_file(&self.path())
+    }
+
+    /// What a user reads of them.
+    pub(crate) fn name(&self) -> String {
+        let pids: Vec<_> = self.processes.iter().map(|process| process.pid.to_string()).collect();
+        format!("limits of sockets of processes {}", pids.join(", "))
+    }
+}
+
+fn path(stem: &str) -> PathBuf {
+    Path::new(FOLDER).join(format!("{stem}.json"))
+}
