@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use xoff_core::{FlowId, HostId, rng::mix64};
-use xoff_host::hosts::{HostedJob, RoundEnd};
+use xoff_host::hosts::{HostedJob, LabelRule, RoundEnd};
 use xoff_host::{Finished, FlowStart};
 use xoff_workload::Traffic;
 
@@ -203,7 +203,7 @@ impl Jobs {
 }
 
 /// What switches hash of a flow besides its hosts.
-fn rule(labels: &Labels) -> Result<fn(u64, FlowId, HostId, HostId) -> u32, String> {
+fn rule(labels: &Labels) -> Result<LabelRule, String> {
     match labels {
         Labels::Hashed => Ok(hash_of_flow),
         Labels::Connections => Ok(hash_of_hosts),

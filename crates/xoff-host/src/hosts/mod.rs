@@ -49,7 +49,7 @@ use crate::transport::TransportConfig;
 pub use self::chains::{Arrived, Chains, TriggerId};
 pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
 pub use self::paths::{BaseRtts, GivenPath, GivenPaths};
-pub use self::programs::{HostedJob, Programs, RoundEnd};
+pub use self::programs::{HostedJob, LabelRule, Programs, RoundEnd};
 pub use crate::stats::{HostStats, SignalStats};
 
 /// Settings of all hosts.

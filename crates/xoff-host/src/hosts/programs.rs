@@ -12,6 +12,9 @@ use xoff_net::{Fabric, phase};
 use super::Hosts;
 use crate::flow::FlowStart;
 
+/// What switches hash of a flow besides its hosts, from the seed of the run, the flow and its ends.
+pub type LabelRule = fn(u64, FlowId, HostId, HostId) -> u32;
+
 /// A job of a run.
 #[derive(Clone, Debug)]
 pub struct HostedJob {
@@ -21,9 +24,8 @@ pub struct HostedJob {
     pub source: u16,
     /// The flow of its first message. The flows of all messages follow one another.
     pub first: FlowId,
-    /// What switches hash of a flow besides its hosts, from the seed of the run, the flow and its
-    /// ends.
-    pub label: fn(u64, FlowId, HostId, HostId) -> u32,
+    /// The labels of its flows.
+    pub label: LabelRule,
 }
 
 impl HostedJob {

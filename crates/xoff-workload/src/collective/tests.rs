@@ -150,7 +150,7 @@ fn halves_get_smaller_and_larger() {
 #[test]
 fn wrong_settings_say_why() {
     let default = CollectiveConfig::default();
-    let refused = |config: &CollectiveConfig| job(config, 6).err().expect("is refused");
+    let refused = |config: &CollectiveConfig| job(config, 6).expect_err("is refused");
     let said = refused(&CollectiveConfig { algorithm: Algorithm::Direct, ..default.clone() });
     assert!(said.contains("use \"ring\", \"both-ways\""), "{said}");
     let said = refused(&CollectiveConfig { algorithm: Algorithm::Halving, ..default.clone() });
