@@ -37,6 +37,8 @@ def test_a_job_has_rounds_and_steps_and_a_line_in_the_summary():
     for row in steps:
         last = flows[row["last"]]
         assert last["start_ps"] + last["rx_fct_ps"] == row["end_ps"]
+    # All messages begin after the measured time, which is as long as a user likes.
+    assert result.summary["load"]["payload"] == 0
     (job,) = result.summary["jobs"]
     assert job["finished"] == 2
     assert job["bus_gbytes_per_s"] == pytest.approx(1.5 * job["algorithm_gbytes_per_s"])

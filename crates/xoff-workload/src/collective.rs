@@ -114,6 +114,11 @@ xoff_core::knobs! {
     }
 }
 
+/// Far more than any library has channels.
+const MOST_LANES: u64 = 1024;
+/// Half of the flow numbers of packets.
+const MOST_MESSAGES: u64 = 1 << 31;
+
 impl TrafficSettings for CollectiveConfig {
     fn class(&self) -> &str {
         &self.class
@@ -156,7 +161,16 @@ impl CollectiveConfig {
             source: context.source,
         };
         let measure = self.bus_factor(ranks).map(|factor| (self.bytes.0, factor));
-        Ok(Staged::new(pattern, hosts, (lanes, self.rounds), pace, self.priority, measure))
+        let (rounds, priority) = (self.rounds, self.priority);
+        let job = Staged { pattern, hosts: hosts.into(), lanes, rounds, pace, priority, measure };
+        if job.messages() > MOST_MESSAGES {
+            return Err(format!(
+                "rounds is {rounds}: the job would have {} messages, but at most {MOST_MESSAGES} \
+                 can be numbered; take fewer rounds, lanes or hosts",
+                job.messages()
+            ));
+        }
+        Ok(job)
     }
 
     fn lane_count(&self) -> u32 {
@@ -240,8 +254,8 @@ impl CollectiveConfig {
     /// The bytes of each lane, which must be enough for this number of pieces.
     fn lanes(&self, pieces: u64) -> Result<Vec<u64>, String> {
         let lanes = u64::from(self.lane_count());
-        if lanes == 0 {
-            return Err("lanes is 0: give at least 1".into());
+        if !(1..=MOST_LANES).contains(&lanes) {
+            return Err(format!("lanes is {lanes}: it must be from 1 to {MOST_LANES}"));
         }
         if pieces * lanes > self.bytes.0 {
             return Err(format!(

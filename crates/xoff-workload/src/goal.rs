@@ -53,7 +53,7 @@ impl TrafficSettings for GoalConfig {
             .files
             .read(&path)
             .map_err(|error| format!("file = {:?}: {}: {error}", self.file, path.display()))?;
-        let schedule = Schedule::parse(&self.file, &text)?;
+        let schedule = Schedule::parse(&self.file, &text, context.hosts())?;
         let hosts = self.hosts(schedule.ranks.len(), context)?;
         let dag = Dag::new(schedule, hosts, self.start, self.priority);
         let sizes = dag.sizes();

@@ -195,7 +195,7 @@ impl Hosts {
                 }
                 Act::Compute { key, time } => {
                     let running = &mut self.programs.running[place as usize];
-                    running.computing.push(Reverse((fabric.now + time.0, key)));
+                    running.computing.push(Reverse((fabric.now.saturating_add(time.0), key)));
                     self.arm_program(fabric, place);
                 }
                 Act::Finish { round } => {

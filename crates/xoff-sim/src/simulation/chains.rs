@@ -99,7 +99,10 @@ impl Simulation {
         let bytes = self.own_bytes(start);
         self.classes[class as usize].with_groups(bytes, Slowdowns::start);
         self.outstanding += 1;
-        self.payload_measured += bytes;
+        // Flows of jobs may begin at any time, but load is that of the measured time.
+        if self.is_measured(Ps(start.start_ps)) || !self.jobs.have(start.id) {
+            self.payload_measured += bytes;
+        }
     }
 
     /// True if a flow counts as measured; `stops` is true if it will be stopped.

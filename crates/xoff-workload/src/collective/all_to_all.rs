@@ -33,6 +33,10 @@ impl Pattern for AllToAll {
         if self.one_at_a_time { 1 } else { self.ranks - 1 }
     }
 
+    fn messages(&self, _stage: u32) -> u64 {
+        u64::from(self.ranks) * u64::from(self.fan())
+    }
+
     fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage {
         let mut found = Stage::default();
         if self.one_at_a_time {
@@ -68,6 +72,10 @@ impl Pattern for Dissemination {
 
     fn fan(&self) -> u32 {
         1
+    }
+
+    fn messages(&self, _stage: u32) -> u64 {
+        u64::from(self.ranks)
     }
 
     fn stage(&self, _lane: u32, stage: u32, rank: u32) -> Stage {

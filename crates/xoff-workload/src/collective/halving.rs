@@ -43,6 +43,10 @@ impl Pattern for Halving {
         1
     }
 
+    fn messages(&self, _stage: u32) -> u64 {
+        u64::from(self.ranks)
+    }
+
     fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage {
         let mut found = Stage::default();
         if let Some(before) = stage.checked_sub(1) {

@@ -18,6 +18,8 @@ pub(super) trait Pattern: std::fmt::Debug + Send + Sync {
     fn stages(&self) -> u32;
     /// The most messages that a rank sends in a stage.
     fn fan(&self) -> u32;
+    /// The number of messages that all ranks send in a stage of a lane.
+    fn messages(&self, stage: u32) -> u64;
     /// A stage of a rank. `stage` is at most [`stages`](Self::stages).
     fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage;
 }

@@ -39,6 +39,10 @@ impl Pattern for Ring {
         1
     }
 
+    fn messages(&self, _stage: u32) -> u64 {
+        u64::from(self.ranks)
+    }
+
     fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage {
         let (right, left, piece) = self.place(lane, stage, rank);
         let waits = stage.checked_sub(1).map(|before| (before, left, 0));
@@ -64,6 +68,10 @@ impl Pattern for Chain {
 
     fn fan(&self) -> u32 {
         1
+    }
+
+    fn messages(&self, _stage: u32) -> u64 {
+        u64::from(self.ranks - 1)
     }
 
     fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage {

@@ -81,29 +81,9 @@ pub(super) struct Staged {
     pub(super) priority: u8,
     /// Bytes of a round, and the factor of the bus bandwidth, if it has them.
     pub(super) measure: Option<(u64, f64)>,
-    /// Messages of each stage, in all lanes.
-    of_stage: Vec<u64>,
 }
 
 impl Staged {
-    pub(super) fn new(
-        pattern: Arc<dyn Pattern>,
-        hosts: Vec<HostId>,
-        (lanes, rounds): (u32, u32),
-        pace: Pace,
-        priority: u8,
-        measure: Option<(u64, f64)>,
-    ) -> Self {
-        let ranks = hosts.len() as u32;
-        let sent = |stage: u32| {
-            let by_lane = |lane| (0..ranks).map(move |rank| (lane, rank));
-            let all = (0..lanes).flat_map(by_lane);
-            all.map(|(lane, rank)| pattern.stage(lane, stage, rank).sends.len() as u64).sum()
-        };
-        let of_stage = (0..pattern.stages()).map(sent).collect();
-        Self { pattern, hosts: hosts.into(), lanes, rounds, pace, priority, measure, of_stage }
-    }
-
     fn numbers(&self) -> Numbers {
         Numbers {
             lanes: u64::from(self.lanes),
@@ -124,7 +104,7 @@ impl Job for Staged {
     }
 
     fn messages(&self) -> u64 {
-        u64::from(self.rounds) * self.numbers().in_round()
+        u64::from(self.rounds).saturating_mul(self.numbers().in_round())
     }
 
     fn priority(&self) -> u8 {
@@ -141,7 +121,7 @@ impl Job for Staged {
     }
 
     fn messages_of_step(&self, step: u32) -> u64 {
-        self.of_stage[step as usize]
+        u64::from(self.lanes) * self.pattern.messages(step)
     }
 
     fn measure(&self) -> Option<(u64, f64)> {
@@ -209,8 +189,10 @@ struct Rank {
 impl Rank {
     /// Computes, then communicates.
     fn begin_round(&mut self, acts: &mut Vec<Act>) {
-        let jitter = if self.jitter > Ps(0) { self.rng.below(self.jitter.0 + 1) } else { 0 };
-        let time = Ps(self.compute.0 + self.straggle.0 + jitter);
+        let jitter =
+            if self.jitter > Ps(0) { self.rng.below(self.jitter.0.saturating_add(1)) } else { 0 };
+        let time = [self.compute.0, self.straggle.0, jitter];
+        let time = Ps(time.into_iter().fold(0, u64::saturating_add));
         if time > Ps(0) {
             acts.push(Act::Compute { key: u64::from(self.round), time });
         } else {

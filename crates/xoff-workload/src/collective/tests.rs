@@ -157,6 +157,10 @@ fn wrong_settings_say_why() {
     assert!(said.contains("power of two of hosts, not 6"), "{said}");
     let said = refused(&CollectiveConfig { bytes: Bytes(11), lanes: 2, ..default.clone() });
     assert!(said.contains("6 pieces in 2 lanes"), "{said}");
+    let said = refused(&CollectiveConfig { lanes: 1025, ..default.clone() });
+    assert!(said.contains("lanes is 1025: it must be from 1 to 1024"), "{said}");
+    let said = refused(&CollectiveConfig { rounds: u32::MAX, ..default.clone() });
+    assert!(said.contains("at most 2147483648 can be numbered"), "{said}");
     let said = refused(&CollectiveConfig { placement: Placement::Spread, ..default.clone() });
     assert!(said.contains("leaf-spine"), "{said}");
     let said = refused(&CollectiveConfig { stragglers: "9".into(), ..default.clone() });

@@ -37,6 +37,10 @@ impl Pattern for Tree {
         2
     }
 
+    fn messages(&self, _stage: u32) -> u64 {
+        u64::from(self.ranks - 1)
+    }
+
     fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage {
         let mut found = Stage::default();
         let (own, bytes) = (self.mirrored(lane, rank), self.lanes[lane as usize]);

@@ -54,16 +54,13 @@ pub(super) struct Schedule {
     pub(super) ranks: Vec<RankOps>,
 }
 
-/// More ranks than any network here has hosts.
-const MOST_RANKS: u32 = 1 << 24;
-
 impl Schedule {
-    /// Reads a schedule; `file` names it in errors.
+    /// Reads a schedule of at most `most` ranks; `file` names it in errors.
     ///
     /// # Errors
     /// The first mistake, with its line.
-    pub(super) fn parse(file: &str, text: &str) -> Result<Self, String> {
-        let mut reader = Reader::default();
+    pub(super) fn parse(file: &str, text: &str, most: u32) -> Result<Self, String> {
+        let mut reader = Reader { most, ..Reader::default() };
         for (line, content) in (1u32..).zip(without_comments(text).lines()) {
             let at = |problem: String| format!("{file}:{line}: {problem}");
             reader.line(line, content).map_err(at)?;
@@ -173,6 +170,8 @@ fn without_comments(text: &str) -> String {
 /// What has been read so far.
 #[derive(Default)]
 struct Reader {
+    /// Most ranks.
+    most: u32,
     schedule: Schedule,
     /// The rank whose operations are being read, and the line of its brace.
     open: Option<(u32, u32)>,
@@ -210,9 +209,12 @@ impl Reader {
     }
 
     fn set_ranks(&mut self, count: &str) -> Result<(), String> {
-        let ranks = number(count).filter(|&ranks| ranks > 0 && ranks <= MOST_RANKS);
+        let ranks = number(count).filter(|&ranks| ranks > 0 && ranks <= self.most);
         let Some(ranks) = ranks else {
-            return Err(format!("num_ranks {count}: expected 1 to {MOST_RANKS}"));
+            let most = self.most;
+            return Err(format!(
+                "num_ranks {count}: expected 1 to {most}, the hosts of the network"
+            ));
         };
         if !self.schedule.ranks.is_empty() {
             return Err("a second num_ranks".into());

@@ -10,7 +10,7 @@ use xoff_core::{HostId, Rng};
 use super::*;
 
 fn dag(text: &str) -> Dag {
-    let schedule = Schedule::parse("s.goal", text).unwrap_or_else(|error| panic!("{error}"));
+    let schedule = Schedule::parse("s.goal", text, 100).unwrap_or_else(|error| panic!("{error}"));
     let hosts = (0..schedule.ranks.len() as u32).map(HostId).collect();
     Dag::new(schedule, hosts, Ps(0), 0)
 }
@@ -126,10 +126,11 @@ fn a_rank_may_send_to_itself() {
 
 #[test]
 fn mistakes_are_named_with_their_line() {
-    let error = |text: &str| Schedule::parse("s.goal", text).unwrap_err();
+    let error = |text: &str| Schedule::parse("s.goal", text, 100).unwrap_err();
     for (text, said) in [
         ("", "s.goal: it has no `num_ranks N`"),
-        ("num_ranks 0", "s.goal:1: num_ranks 0: expected 1 to"),
+        ("num_ranks 0", "s.goal:1: num_ranks 0: expected 1 to 100, the hosts"),
+        ("num_ranks 101", "s.goal:1: num_ranks 101: expected 1 to 100"),
         ("num_ranks 99999999999", "s.goal:1: num_ranks 99999999999: expected"),
         ("rank 0 {\n}", "s.goal:1: there is no rank 0: num_ranks is 0"),
         ("num_ranks 1\nrank 1 {\n}", "s.goal:2: there is no rank 1: num_ranks is 1"),
@@ -215,9 +216,9 @@ proptest! {
     /// Truncated anywhere or with a byte replaced, it is read or refused.
     #[test]
     fn nonsense_is_refused_without_a_panic(at in 0usize..EXCHANGE.len(), byte in 1u8..128) {
-        let _ = Schedule::parse("s.goal", &EXCHANGE[..at]);
+        let _ = Schedule::parse("s.goal", &EXCHANGE[..at], 100);
         let mut text = EXCHANGE.as_bytes().to_vec();
         text[at] = byte;
-        let _ = Schedule::parse("s.goal", &String::from_utf8_lossy(&text));
+        let _ = Schedule::parse("s.goal", &String::from_utf8_lossy(&text), 100);
     }
 }
