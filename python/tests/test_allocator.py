@@ -1,5 +1,6 @@
 """`xoff allocator` and `xoff bench control`."""
 
+import contextlib
 import json
 import os
 import pwd
@@ -66,6 +67,17 @@ key = "0.key"
     return file
 
 
+@contextlib.contextmanager
+def killed_on_failure(process):
+    """Lets a failed assertion end the test: `Popen` alone would wait for the process."""
+    with process:
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
+
+
 @pytest.mark.real_engine
 @pytest.mark.skipif(sys.platform != "linux", reason="the daemon runs on Linux")
 def test_an_allocator_runs_without_privileges_until_it_is_stopped(tmp_path, capsys):
@@ -75,7 +87,7 @@ def test_an_allocator_runs_without_privileges_until_it_is_stopped(tmp_path, caps
     with pytest.raises(RunError, match="no allocator answers"):
         allocator_view.fetch(*allocator_view.metrics_address(str(file)))
     command = [sys.executable, "-m", "xoff", "allocator", str(file)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with killed_on_failure(subprocess.Popen(command, stderr=subprocess.PIPE, text=True)) as process:
         assert process.stderr is not None
         started = json.loads(process.stderr.readline())
         assert (started["event"], started["endpoints"]) == ("started", 1)

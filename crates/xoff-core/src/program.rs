@@ -51,6 +51,10 @@ pub enum Act {
     },
 }
 
+/// The most messages of all jobs of a run. They have the upper half of the flow numbers of packets,
+/// which have 32 bits.
+pub const MESSAGES_MAX: u64 = 1 << 31;
+
 /// What one host of a job does.
 pub trait Program: Debug + Send {
     /// Appends what the host does at an event.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use xoff_core::program::MESSAGES_MAX;
 use xoff_core::{FlowId, HostId, rng::mix64};
 use xoff_host::hosts::{HostedJob, LabelRule, RoundEnd};
 use xoff_host::{Finished, FlowStart};
@@ -10,8 +11,8 @@ use xoff_workload::Traffic;
 use crate::setup::{Labels, Setup};
 use crate::tables::{RoundRow, Rows, StepRow};
 
-/// The first flow of a job: other flows count up from 0. Packets have flow numbers of 32 bits.
-const FIRST: u64 = 1 << 31;
+/// The first flow of a job: other flows count up from 0.
+const FIRST: u64 = (1 << 32) - MESSAGES_MAX;
 
 /// A step of a round with messages under way.
 #[derive(Debug)]
@@ -80,9 +81,9 @@ impl Jobs {
             }
             let (label, first_flow) = (rule(&setup.labels)?, FlowId(first));
             first = first.saturating_add(job.messages());
-            if first > 2 * FIRST {
+            if first - FIRST > MESSAGES_MAX {
                 return Err(format!(
-                    "[[traffic]] the jobs have {} messages or more, but at most {FIRST} can be \
+                    "[[traffic]] the jobs have {} messages or more, but at most {MESSAGES_MAX} can be \
                      numbered: take fewer rounds, lanes or hosts",
                     first - FIRST
                 ));

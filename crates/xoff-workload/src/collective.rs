@@ -12,7 +12,7 @@ mod tree;
 use std::sync::Arc;
 
 use xoff_core::knobs::{Effect, because};
-use xoff_core::program::Job as _;
+use xoff_core::program::{Job as _, MESSAGES_MAX};
 use xoff_core::{Bytes, HostId, Ps, choices};
 
 use self::all_to_all::{AllToAll, Dissemination};
@@ -116,8 +116,6 @@ xoff_core::knobs! {
 
 /// Far more than any library has channels.
 const MOST_LANES: u64 = 1024;
-/// Half of the flow numbers of packets.
-const MOST_MESSAGES: u64 = 1 << 31;
 
 impl TrafficSettings for CollectiveConfig {
     fn class(&self) -> &str {
@@ -163,9 +161,9 @@ impl CollectiveConfig {
         let measure = self.bus_factor(ranks).map(|factor| (self.bytes.0, factor));
         let (rounds, priority) = (self.rounds, self.priority);
         let job = Staged { pattern, hosts: hosts.into(), lanes, rounds, pace, priority, measure };
-        if job.messages() > MOST_MESSAGES {
+        if job.messages() > MESSAGES_MAX {
             return Err(format!(
-                "rounds is {rounds}: the job would have {} messages, but at most {MOST_MESSAGES} \
+                "rounds is {rounds}: the job would have {} messages, but at most {MESSAGES_MAX} \
                  can be numbered; take fewer rounds, lanes or hosts",
                 job.messages()
             ));

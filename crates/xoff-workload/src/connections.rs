@@ -3,7 +3,6 @@
 mod matrix;
 mod triggers;
 
-use xoff_core::digest::text_digest;
 use xoff_core::knobs::Effect;
 use xoff_core::{HostId, Ps};
 
@@ -11,7 +10,7 @@ pub use self::matrix::ConnectionMatrix;
 
 use crate::{
     After, Arrival, CLASSES, Context, Crowd, ENDLESS, Frequency, Mix, Offer, Role, Source,
-    TrafficSettings,
+    TrafficSettings, digest_of,
 };
 
 /// A flow.
@@ -58,11 +57,7 @@ impl TrafficSettings for ConnectionsConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let path = context.files.path(&self.file);
-        let text = context
-            .files
-            .read(&path)
-            .map_err(|error| format!("file = {:?}: {}: {error}", self.file, path.display()))?;
+        let text = context.read(&self.file)?;
         let matrix =
             ConnectionMatrix::parse(&self.file, &text).map_err(|error| error.to_string())?;
         if matrix.nodes != context.hosts() {
@@ -77,11 +72,15 @@ impl TrafficSettings for ConnectionsConfig {
         let sizes: Vec<u64> = sizes.filter(|&bytes| bytes != ENDLESS).collect();
         let mut mix = Mix::default();
         mix.add_flows(Frequency::InAll(sizes.len() as f64), sizes);
-        let derived = vec![("digest", format!("{:016x}", text_digest(&text)))];
         let triggers = matrix.has_triggers();
         let flows = self.arrivals(&matrix, context.source);
         let source = Listed(flows.into_iter());
-        Ok(Offer { sizes: Some(mix), triggers, derived, ..Offer::new(source, Crowd::of(0.0)) })
+        Ok(Offer {
+            sizes: Some(mix),
+            triggers,
+            derived: digest_of(&text),
+            ..Offer::new(source, Crowd::of(0.0))
+        })
     }
 }
 

@@ -8,14 +8,13 @@ mod tests;
 
 use std::sync::Arc;
 
-use xoff_core::digest::text_digest;
 use xoff_core::knobs::Effect;
 use xoff_core::{HostId, Ps};
 
 use self::dag::Dag;
 use self::schedule::Schedule;
 use crate::ranks::{Placement, placed};
-use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings};
+use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings, digest_of};
 
 xoff_core::knobs! {
     /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a
@@ -48,11 +47,7 @@ impl TrafficSettings for GoalConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let path = context.files.path(&self.file);
-        let text = context
-            .files
-            .read(&path)
-            .map_err(|error| format!("file = {:?}: {}: {error}", self.file, path.display()))?;
+        let text = context.read(&self.file)?;
         let schedule = Schedule::parse(&self.file, &text, context.hosts())?;
         let hosts = self.hosts(schedule.ranks.len(), context)?;
         let dag = Dag::new(schedule, hosts, self.start, self.priority);
@@ -61,9 +56,8 @@ impl TrafficSettings for GoalConfig {
         let mut mix = Mix::default();
         mix.add_flows(Frequency::InAll(flows), sizes);
         let crowd = Crowd::of(flows).between(self.start, Ps(0));
-        let derived = vec![("digest", format!("{:016x}", text_digest(&text)))];
         let job = Some(Arc::new(dag) as _);
-        Ok(Offer { sizes: Some(mix), job, derived, ..Offer::new(NoFlows, crowd) })
+        Ok(Offer { sizes: Some(mix), job, derived: digest_of(&text), ..Offer::new(NoFlows, crowd) })
     }
 }
 

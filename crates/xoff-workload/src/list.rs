@@ -1,6 +1,5 @@
 //! Flows listed one by one in a file.
 
-use xoff_core::digest::text_digest;
 use xoff_core::knobs::Effect;
 use xoff_core::{HostId, Ps};
 
@@ -8,6 +7,7 @@ use crate::checks;
 use crate::csv::{self, Row, TableError};
 use crate::{
     Arrival, CLASSES, Context, Crowd, ENDLESS, Frequency, Mix, Offer, Source, TrafficSettings,
+    digest_of,
 };
 
 xoff_core::knobs! {
@@ -39,19 +39,19 @@ impl TrafficSettings for ListConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let path = context.files.path(&self.file);
-        let text = context
-            .files
-            .read(&path)
-            .map_err(|error| format!("file = {:?}: {}: {error}", self.file, path.display()))?;
+        let text = context.read(&self.file)?;
         let list = FlowList::from_csv(self, &text, context.hosts(), context.source)
             .map_err(|error| error.to_string())?;
         let (sizes, paths) = (list.sizes(), list.has_paths());
         let mut mix = Mix::default();
         mix.add_flows(Frequency::InAll(sizes.len() as f64), sizes);
-        let derived = vec![("digest", format!("{:016x}", text_digest(&text)))];
         // All of them are in memory before the run: the file was counted.
-        Ok(Offer { sizes: Some(mix), paths, derived, ..Offer::new(list, Crowd::of(0.0)) })
+        Ok(Offer {
+            sizes: Some(mix),
+            paths,
+            derived: digest_of(&text),
+            ..Offer::new(list, Crowd::of(0.0))
+        })
     }
 }
 
