@@ -8,6 +8,7 @@
 pub mod counts;
 pub mod crew;
 pub mod digest;
+pub mod files;
 pub mod glibc_rand;
 pub mod ids;
 pub mod knobs;
@@ -24,6 +25,7 @@ pub mod units;
 pub mod wheel;
 
 pub use digest::Digest;
+pub use files::Files;
 pub use glibc_rand::GlibcRand;
 pub use ids::{FlowId, HostId, NodeId, PortId};
 pub use mrg32k3a::{FirstOfStreams, Mrg32k3a};

@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod document;
 pub mod effective;
 mod entries;
+mod files;
 pub mod hpcc_ns3;
 pub mod htsim;
 pub mod layers;

@@ -1,7 +1,6 @@
 //! The `[[traffic]]` entries of a scenario.
 
 mod extent;
-pub(crate) mod files;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,10 +14,10 @@ use xoff_workload::{
     TrafficKind, tables,
 };
 
-use self::files::Folder;
 use crate::diagnostic::Place;
 use crate::effective::Effective;
 use crate::entries::Entries;
+use crate::files::Folder;
 use crate::layers::{Layers, TableRef};
 use crate::size::Needs;
 

@@ -3,6 +3,7 @@
 mod matrix;
 mod triggers;
 
+use xoff_core::files::digest_of;
 use xoff_core::knobs::Effect;
 use xoff_core::{HostId, Ps};
 
@@ -10,7 +11,7 @@ pub use self::matrix::ConnectionMatrix;
 
 use crate::{
     After, Arrival, CLASSES, Context, Crowd, ENDLESS, Frequency, Mix, Offer, Role, Source,
-    TrafficSettings, digest_of,
+    TrafficSettings,
 };
 
 /// A flow.
@@ -57,7 +58,7 @@ impl TrafficSettings for ConnectionsConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let text = context.read(&self.file)?;
+        let text = context.files.text_of(&self.file)?;
         let matrix =
             ConnectionMatrix::parse(&self.file, &text).map_err(|error| error.to_string())?;
         if matrix.nodes != context.hosts() {

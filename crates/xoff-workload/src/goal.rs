@@ -8,13 +8,14 @@ mod tests;
 
 use std::sync::Arc;
 
+use xoff_core::files::digest_of;
 use xoff_core::knobs::Effect;
 use xoff_core::{HostId, Ps};
 
 use self::dag::Dag;
 use self::schedule::Schedule;
 use crate::ranks::{Placement, placed};
-use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings, digest_of};
+use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings};
 
 xoff_core::knobs! {
     /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a
@@ -47,7 +48,7 @@ impl TrafficSettings for GoalConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let text = context.read(&self.file)?;
+        let text = context.files.text_of(&self.file)?;
         let schedule = Schedule::parse(&self.file, &text, context.hosts())?;
         let hosts = self.hosts(schedule.ranks.len(), context)?;
         let dag = Dag::new(schedule, hosts, self.start, self.priority);

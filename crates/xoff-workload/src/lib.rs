@@ -20,7 +20,6 @@ pub mod connections;
 pub mod crowd;
 mod csv;
 pub mod elephants;
-mod files;
 mod goal;
 pub mod host_set;
 mod in_order;
@@ -44,7 +43,6 @@ pub use connections::{ConnectionMatrix, ConnectionsConfig};
 pub use crowd::Crowd;
 pub use csv::TableError;
 pub use elephants::{Elephants, ElephantsConfig};
-pub use files::Files;
 pub use goal::GoalConfig;
 pub use incast::{EventArrivals, Incast, IncastConfig};
 pub use list::{FlowList, ListConfig};
@@ -62,10 +60,9 @@ pub use traffic::Traffic;
 
 use std::sync::Arc;
 
-use xoff_core::digest::text_digest;
 use xoff_core::knobs::Capability;
 use xoff_core::program::Job;
-use xoff_core::{BitRate, HostId, Ps};
+use xoff_core::{BitRate, Files, HostId, Ps};
 
 xoff_core::seam! {
     /// Kinds of traffic.
@@ -161,21 +158,6 @@ impl Context<'_> {
     pub fn hosts(&self) -> u32 {
         self.capacity.host_count()
     }
-
-    /// The text of the file that the setting `file` names.
-    ///
-    /// # Errors
-    /// Why it cannot be read.
-    pub fn read(&self, file: &str) -> Result<String, String> {
-        let path = self.files.path(file);
-        let error = |error| format!("file = {file:?}: {}: {error}", path.display());
-        self.files.read(&path).map_err(error)
-    }
-}
-
-/// What a scenario records of a file: other contents are another scenario.
-fn digest_of(text: &str) -> Vec<(&'static str, String)> {
-    vec![("digest", format!("{:016x}", text_digest(text)))]
 }
 
 /// A source, with its flows as far as they are known before the run.

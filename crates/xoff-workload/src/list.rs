@@ -1,5 +1,6 @@
 //! Flows listed one by one in a file.
 
+use xoff_core::files::digest_of;
 use xoff_core::knobs::Effect;
 use xoff_core::{HostId, Ps};
 
@@ -39,7 +40,7 @@ impl TrafficSettings for ListConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let text = context.read(&self.file)?;
+        let text = context.files.text_of(&self.file)?;
         let list = FlowList::from_csv(self, &text, context.hosts(), context.source)
             .map_err(|error| error.to_string())?;
         let (sizes, paths) = (list.sizes(), list.has_paths());

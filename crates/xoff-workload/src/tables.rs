@@ -2,8 +2,8 @@
 //!
 //! `flow-sizes/README.md` documents the source of each table.
 
-use crate::Files;
 use crate::sizes::SizeTable;
+use xoff_core::Files;
 
 /// Short names and CSV texts.
 const TABLES: [(&str, &str); 8] = [

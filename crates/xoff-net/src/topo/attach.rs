@@ -47,9 +47,7 @@ impl Topology {
         degree.iter().for_each(|links| first_port.push(first_port[first_port.len() - 1] + links));
         let place =
             |node: NodeId, number: u16| PortId(first_port[node.index()] + u32::from(number));
-        let blank =
-            Port { node: NodeId(0), number: 0, peer: PortId(0), rate: BitRate(0), delay: Ps(0) };
-        let mut ports = vec![blank; first_port[first_port.len() - 1] as usize];
+        let mut ports = vec![Port::BLANK; first_port[first_port.len() - 1] as usize];
         for port in &self.ports {
             let peer = self.port(port.peer);
             let (node, peer) = (renamed(port.node), place(renamed(peer.node), peer.number));
@@ -63,7 +61,8 @@ impl Topology {
             *number += 1;
             for ((node, number), peer) in [(ends[0], ends[1]), (ends[1], ends[0])] {
                 let peer = place(peer.0, peer.1);
-                ports[place(node, number).index()] = Port { node, number, peer, rate, delay };
+                ports[place(node, number).index()] =
+                    Port { node, number, peer, rate, delay, ..Port::BLANK };
             }
         }
         let mut tiers = self.tiers.clone();

@@ -3,6 +3,7 @@
 
 use xoff_core::{HostId, PortId};
 
+use super::search::Search;
 use super::{NextHops, Port, Topology};
 
 /// No place.
@@ -52,15 +53,14 @@ impl HostRoutes {
         self.entries.is_empty()
     }
 
-    /// Adds every host's route to the next group. Each switch is `hops` links away from there, and
-    /// a search from there finds switches in the order `found`.
-    pub(super) fn add_group(&mut self, order: NextHops, hops: &[u16], found: &[u32]) {
+    /// Adds every host's route to the next group.
+    pub(super) fn add_group(&mut self, order: NextHops, search: &Search) {
         for Entry { links, choices, ends } in &mut self.entries {
-            let nearest = links.iter().map(|link| hops[link.0]).min();
-            let nearer = links.iter().filter(|link| Some(hops[link.0]) == nearest);
+            let nearest = links.iter().map(|link| search.costs[link.0]).min();
+            let nearer = links.iter().filter(|link| Some(search.costs[link.0]) == nearest);
             let mut nearer: Vec<_> = nearer.collect();
             if order != NextHops::ByPort {
-                nearer.sort_by_key(|link| found[link.0]);
+                nearer.sort_by_key(|link| search.places[link.0]);
             }
             choices.extend(nearer.into_iter().map(|link| link.1));
             ends.push(choices.len() as u32);

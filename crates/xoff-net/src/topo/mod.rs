@@ -17,6 +17,7 @@ mod leaf_spine;
 mod nodes;
 mod places;
 mod routes;
+mod search;
 mod star;
 mod torus;
 mod two_dc;
@@ -122,6 +123,21 @@ pub struct Port {
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Ps,
+    /// What the link adds to the cost of a path, if it joins switches: 1, unless the network gives
+    /// costs of its own. Packets take the paths of the lowest cost.
+    pub cost: u16,
+}
+
+impl Port {
+    /// A port whose link is not known yet.
+    const BLANK: Self = Self {
+        node: NodeId(0),
+        number: 0,
+        peer: PortId(0),
+        rate: BitRate(0),
+        delay: Ps(0),
+        cost: 1,
+    };
 }
 
 /// The order in which a switch lists its equal-cost ports: a hash picks one by its place.
@@ -201,9 +217,7 @@ impl Topology {
             first_port.push(first_port[first_port.len() - 1] + node);
         }
         let mut used = vec![0u16; nodes as usize];
-        let blank =
-            Port { node: NodeId(0), number: 0, peer: PortId(0), rate: BitRate(0), delay: Ps(0) };
-        let mut ports = vec![blank; links.len() * 2];
+        let mut ports = vec![Port::BLANK; links.len() * 2];
         for link in links {
             let ends = [link.a, link.b].map(|node| {
                 let number = used[node.index()];
@@ -217,6 +231,7 @@ impl Topology {
                     peer: other.2,
                     rate: link.rate,
                     delay: link.delay,
+                    ..Port::BLANK
                 };
             }
         }
@@ -244,6 +259,14 @@ impl Topology {
             let into = self.ports[self.ports[index].peer.index()].node;
             self.ports[index].delay.0 += of_tier[usize::from(self.tiers[into.index()])].0;
         }
+        self
+    }
+
+    /// The same with other costs of links between switches, at least 1.
+    #[must_use]
+    pub fn with_costs(mut self, of: impl Fn(&Self, &Port) -> u16) -> Self {
+        let costs: Vec<u16> = self.ports.iter().map(|port| of(&self, port)).collect();
+        self.ports.iter_mut().zip(costs).for_each(|(port, cost)| port.cost = cost);
         self
     }
 

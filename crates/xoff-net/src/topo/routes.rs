@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use xoff_core::{HostId, PortId};
 
 use super::host_routes::HostRoutes;
+use super::search::{Ends, FAR, Search, SwitchLinks};
 use super::{NextHops, Port, Topology};
 
 /// A switch's route to a group of hosts.
@@ -28,17 +29,16 @@ pub struct Routes {
     pub choices: Vec<Vec<u16>>,
     /// Routes of hosts with several links.
     by_host: HostRoutes,
-    /// Links between the switches of two groups, `groups` x `groups`.
+    /// The fewest links between the switches of two groups, `groups` x `groups`.
     distance: Vec<u16>,
     groups: usize,
+    /// The most links between two hosts.
+    longest: u32,
 }
 
-/// The switches on which the hosts of a group hang. For a host with several links, each with its
-/// port at the switch.
-pub(super) type Ends = Vec<(usize, Option<u16>)>;
-
 impl Routes {
-    /// Finds all shortest paths (by number of links) between the hosts' switches.
+    /// Finds all paths of the lowest cost between the hosts' switches: of the fewest links, unless
+    /// these have costs of their own.
     ///
     /// # Errors
     /// If a host cannot reach another.
@@ -63,48 +63,47 @@ impl Routes {
             by_host: HostRoutes::new(topology, ports),
             distance: vec![0; groups * groups],
             groups,
+            longest: 2,
         };
         let links = SwitchLinks::new(topology, ports);
         let mut known = vec![FxHashMap::default(); switches];
         for (group, to) in ends.iter().enumerate() {
-            let (hops, found) = links.search(to);
-            routes.add_group(&links, (group, to), &hops, &found, &mut known);
-            routes.by_host.add_group(links.order, &hops, &found);
-            routes.add_distances(group, &hops, &ends)?;
+            let search = links.search(to);
+            routes.add_group(&links, (group, to), &search, &mut known);
+            routes.by_host.add_group(links.order, &search);
+            routes.add_distances(group, links.lengths(&search), &ends)?;
         }
         Ok(routes)
     }
 
-    /// Adds every switch's route to a group whose nearest end is `hops` away. A search from there
-    /// finds switches in the order `found`. Groups with the same ports share one list (`known`): a
+    /// Adds every switch's route to a group. Groups with the same ports share one list (`known`): a
     /// switch of a large network has few different lists.
     fn add_group(
         &mut self,
         links: &SwitchLinks,
         (group, ends): (usize, &Ends),
-        hops: &[u16],
-        found: &[u32],
+        search: &Search,
         known: &mut [FxHashMap<Vec<u16>, Route>],
     ) {
         let mut ports = Vec::new();
-        for (switch, &hop) in hops.iter().enumerate() {
+        for (switch, &cost) in search.costs.iter().enumerate() {
             ports.clear();
-            if hop == 0 {
+            if cost == 0 {
                 let here = ends.iter().filter(|end| end.0 == switch);
                 ports.extend(here.filter_map(|end| end.1));
                 if ports.is_empty() {
                     continue;
                 }
             }
-            let nearer = links.of(switch).iter().filter(|(next, _)| hops[*next as usize] < hop);
+            let nearer = links.nearer(switch, &search.costs);
             if links.order == NextHops::ByPort {
-                ports.extend(nearer.map(|(_, port)| *port));
+                ports.extend(nearer.map(|link| link.port));
             } else {
                 let mut nearer: Vec<_> = nearer.collect();
-                nearer.sort_by_key(|(next, _)| found[*next as usize]);
-                ports.extend(nearer.into_iter().map(|(_, port)| *port));
+                nearer.sort_by_key(|link| search.places[link.to as usize]);
+                ports.extend(nearer.into_iter().map(|link| link.port));
             }
-            if hop == u16::MAX {
+            if cost == FAR {
                 // No packet arrives here, but a route needs a port.
                 ports.push(0);
             }
@@ -121,15 +120,23 @@ impl Routes {
         }
     }
 
-    fn add_distances(&mut self, group: usize, hops: &[u16], ends: &[Ends]) -> Result<(), String> {
+    /// Adds the lengths of the paths to a group: the fewest and the most links from each switch.
+    fn add_distances(
+        &mut self,
+        group: usize,
+        (fewest, most): (Vec<u16>, Vec<u16>),
+        ends: &[Ends],
+    ) -> Result<(), String> {
         for (other, from) in ends.iter().enumerate() {
-            let nearest = from.iter().map(|end| hops[end.0]).min().unwrap_or(u16::MAX);
+            let nearest = from.iter().map(|end| fewest[end.0]).min().unwrap_or(u16::MAX);
+            let longest = from.iter().map(|end| most[end.0]).max().unwrap_or(0);
             if nearest == u16::MAX {
                 let host = |group: usize| self.group_of.iter().position(|&g| g as usize == group);
                 let (from, to) = (host(other).unwrap_or(0), host(group).unwrap_or(0));
                 return Err(format!("host {from} cannot reach host {to}: no path joins them"));
             }
             self.distance[other * self.groups + group] = nearest;
+            self.longest = self.longest.max(2 + u32::from(longest));
         }
         Ok(())
     }
@@ -193,17 +200,17 @@ impl Routes {
         std::iter::successors(Some(topology.port_at(src.node(), number)), next)
     }
 
-    /// Links on the path from one host to another.
+    /// The fewest links on a path from one host to another.
     #[must_use]
     pub fn links_between(&self, src: HostId, dst: HostId) -> u32 {
         let (from, to) = (self.group_of(src), self.group_of(dst));
         2 + u32::from(self.distance[from as usize * self.groups + to as usize])
     }
 
-    /// The most links between two hosts' switches.
+    /// The most links between two hosts.
     #[must_use]
     pub fn longest(&self) -> u32 {
-        2 + u32::from(self.distance.iter().copied().max().unwrap_or(0))
+        self.longest
     }
 }
 
@@ -250,65 +257,6 @@ impl Groups {
             }
         }
         Ok(groups)
-    }
-}
-
-/// The links between switches alone. Switches are counted from 0 here.
-struct SwitchLinks {
-    /// The switch at the other end and the port number at this one, switch by switch.
-    links: Vec<(u32, u16)>,
-    /// Index of each switch's first link; one more entry than switches.
-    first: Vec<usize>,
-    order: NextHops,
-}
-
-impl SwitchLinks {
-    /// All links except those of these ports.
-    fn new(topology: &Topology, without: &[PortId]) -> Self {
-        let order = topology.next_hops;
-        let mut found = Self { links: Vec::new(), first: vec![0], order };
-        for node in topology.switch_ids() {
-            for (own, port) in topology.port_ids_of(node).zip(topology.ports_of(node)) {
-                let next = topology.neighbour(port);
-                if !topology.is_host(next) && !without.contains(&own) {
-                    found.links.push((topology.switch_index(next) as u32, port.number));
-                }
-            }
-            let links = &mut found.links[found.first[found.first.len() - 1]..];
-            order.sort(links, |link| link.0);
-            found.first.push(found.links.len());
-        }
-        found
-    }
-
-    fn of(&self, switch: usize) -> &[(u32, u16)] {
-        &self.links[self.first[switch]..self.first[switch + 1]]
-    }
-
-    /// A breadth-first search: links from each switch to the nearest end (`u16::MAX` without one),
-    /// and the place of each switch in the order in which it is found.
-    fn search(&self, ends: &Ends) -> (Vec<u16>, Vec<u32>) {
-        let mut hops = vec![u16::MAX; self.first.len() - 1];
-        let mut found = vec![u32::MAX; hops.len()];
-        let mut queue = std::collections::VecDeque::new();
-        let mut place = 0..;
-        for &(end, _) in ends {
-            if hops[end] == u16::MAX {
-                hops[end] = 0;
-                queue.push_back(end);
-            }
-        }
-        while let Some(switch) = queue.pop_front() {
-            found[switch] = place.next().unwrap_or(u32::MAX);
-            for &(next, _) in self.of(switch) {
-                let next = next as usize;
-                if hops[next] == u16::MAX {
-                    hops[next] = hops[switch] + 1;
-                    queue.push_back(next);
-                }
-            }
-        }
-        (hops, found)
     }
 }
 

@@ -64,7 +64,7 @@ pub fn resolve(
 /// The text of a file that a key names, and where the file is.
 fn read(folder: &Path, key: &str, name: &str, memory: Memory) -> Result<(String, String), String> {
     let path = find(folder, name);
-    crate::traffic::files::read(&path, memory)
+    crate::files::read(&path, memory)
         .map(|text| (text, path.display().to_string()))
         .map_err(|error| format!("{key} {}: {error}{}", path.display(), also_tried(name)))
 }

@@ -40,8 +40,7 @@ pub(super) fn choose(
         ));
     }
     let file = path.display().to_string();
-    let text =
-        crate::traffic::files::read(&path, memory).map_err(|why| format!("{file}: {why}"))?;
+    let text = crate::files::read(&path, memory).map_err(|why| format!("{file}: {why}"))?;
     let choices = choices(&text, &file, topology)?;
     let mut topology = topology.clone();
     let mut fits = |order| {

@@ -70,7 +70,7 @@ fn scenario(
     }
     let network = match topology {
         Some(name) => {
-            let text = crate::traffic::files::read(Path::new(name), memory)
+            let text = crate::files::read(Path::new(name), memory)
                 .map_err(|error| format!("{name}: {error}"))?;
             Network::parse(name, &text)?
         }

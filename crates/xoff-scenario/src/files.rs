@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::{Path, PathBuf};
 
-use xoff_workload::Files;
+use xoff_core::Files;
 
 use crate::resources::Memory;
 
@@ -12,9 +12,9 @@ use crate::resources::Memory;
 const BYTES_PER_BYTE: u64 = 8;
 
 /// The folder of a scenario with its files, which must fit into memory.
-pub(super) struct Folder<'a> {
-    pub(super) path: &'a Path,
-    pub(super) memory: Memory,
+pub(crate) struct Folder<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) memory: Memory,
 }
 
 impl Files for Folder<'_> {
