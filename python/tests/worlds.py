@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import Any
+
+# A network without hosts, whose links have the settings' rate and delay.
+RING = Path(__file__).parent / "data/networks/ring.edges"
 
 # Presets whose packet processor and headroom are sized for links of 1 Gb/s.
 GIGABIT = ("detail*", "capfc-*", "pfc-w*")
@@ -321,7 +326,10 @@ WORLDS = [
             ("clos", "pods = 2"),
             ("star", "hosts = 8"),
             ("dumbbell", "left_hosts = 3\nright_hosts = 3\nside_hosts = 2"),
-            ("torus", "rows = 3\ncolumns = 4"),
+            ("torus", "rows = 3\ncolumns = 4\nplanes = 2"),
+            ("dragonfly", "groups = 5"),
+            ("rail", "pods = 2\nservers_per_pod = 2\ngpus_per_server = 3\nspines = 2"),
+            ("graph", f"file = {json.dumps(str(RING))}\nhosts_per_switch = 2"),
             ("two-dc", 'leaves = 2\nspines = 4\nhosts_per_leaf = 3\ninterconnect_delay = "20us"'),
         )
     ),

@@ -1,4 +1,5 @@
-//! Names of nodes and links in scenarios: `3`, `0-3,7`, `leaf:0`, `spine:0-1`.
+//! Names of nodes and links in scenarios: `3`, `0-3,7`, `leaf:0`, `spine:0-1`, and labels of nodes
+//! in a network that is read from a file.
 
 use xoff_core::{HostId, NodeId, PortId};
 use xoff_net::topo::Topology;
@@ -8,21 +9,25 @@ use xoff_workload::host_set;
 const LAYERS: [&str; 4] = ["leaf", "spine", "core", "gateway"];
 
 /// The sending ports of the links in `text`. Hosts are written as in a set of hosts; switches as a
-/// layer, a colon, and a number or a range.
+/// layer, a colon, and a number or a range; any node by its label, if it has one.
 ///
 /// # Errors
 /// What cannot be read or does not exist.
 pub fn ports(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
-    let is_switch = |part: &&str| part.contains(':');
-    let parts = || text.split(',').map(str::trim);
     let mut nodes = Vec::new();
-    let hosts: Vec<&str> = parts().filter(|part| !is_switch(part)).collect();
+    let mut hosts = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        if let Some(node) = topology.labelled(part) {
+            nodes.push(node);
+        } else if part.contains(':') {
+            nodes.extend(switches(part, topology)?);
+        } else {
+            hosts.push(part);
+        }
+    }
     if !hosts.is_empty() && !text.is_empty() {
         let hosts = host_set::parse(&hosts.join(","), topology.servers())?;
         nodes.extend(hosts.into_iter().map(HostId::node));
-    }
-    for part in parts().filter(is_switch) {
-        nodes.extend(switches(part, topology)?);
     }
     let own = |node| topology.port_ids_of(node);
     let mut ports: Vec<PortId> = nodes.into_iter().flat_map(own).collect();
@@ -35,7 +40,7 @@ pub fn ports(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
 }
 
 /// The ports, at both ends, of all links between two nodes. Hosts are written as numbers, switches
-/// as `leaf:3`.
+/// as `leaf:3`, and any node by its label, if it has one.
 ///
 /// # Errors
 /// What cannot be read or does not exist.
@@ -59,6 +64,9 @@ pub fn link(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
 
 /// A single node.
 fn node(part: &str, topology: &Topology) -> Result<NodeId, String> {
+    if let Some(node) = topology.labelled(part) {
+        return Ok(node);
+    }
     let found = if part.contains(':') {
         switches(part, topology)?
     } else {

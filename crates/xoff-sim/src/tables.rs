@@ -252,6 +252,8 @@ table! {
         name: String,
         /// `host`, `leaf`, `spine`, `core`, `gateway`, or `attached`: the host of an allocator.
         layer: String,
+        /// Its name in the file of the network, or that of a server; empty if it has none.
+        label: String,
         /// Hosts and leaves: the number of the leaf.
         rack: Option<u32>,
         /// Nodes below the cores of a network with three layers: the number of the pod. With

@@ -8,7 +8,6 @@ use crate::checks;
 use crate::csv::{self, Row, TableError};
 use crate::{
     Arrival, CLASSES, Context, Crowd, ENDLESS, Frequency, Mix, Offer, Source, TrafficSettings,
-    digest_of,
 };
 
 xoff_core::knobs! {

@@ -61,9 +61,9 @@ class World:
         """Return the same world with file names that start with `stem`."""
         world = self.copy()
         world.files = {f"{stem}-{name}": content for name, content in self.files.items()}
-        for source in world.traffic:
-            if "file" in source:
-                source["file"] = f"{stem}-{source['file']}"
+        for section in (*world.traffic, *world.sections.values()):
+            if "file" in section:
+                section["file"] = f"{stem}-{section['file']}"
         return world
 
     def text(self) -> str:
@@ -102,7 +102,11 @@ def base(rng: random.Random, presets: list[str], schema: Mapping[str, Any]) -> W
     world.set("network", "topology", topology)
     section, sizes = section_of(topology), _SIZES.get(topology)
     declared = properties[section]["properties"]
-    world.sections[section] = sizes(rng) if sizes else _small(rng, declared)
+    if topology == "graph":
+        world.sections[section] = {"file": "network.txt"}
+        world.files["network.txt"] = _edges(rng)
+    else:
+        world.sections[section] = sizes(rng) if sizes else _small(rng, declared)
     world.traffic = [{"kind": "permutation", "bytes": "10KB"}]
     return world
 
@@ -142,6 +146,43 @@ def _two_dc(rng: random.Random) -> Section:
     }
 
 
+def _dragonfly(rng: random.Random) -> Section:
+    routers, links = rng.randrange(1, 5), rng.randrange(1, 4)
+    return {
+        "groups": rng.randrange(2, min(routers * links + 1, 6) + 1),
+        "routers_per_group": routers,
+        "hosts_per_router": rng.randrange(1, 4),
+        "global_links_per_router": links,
+    }
+
+
+def _rail(rng: random.Random) -> Section:
+    return {
+        "pods": rng.randrange(1, 3),
+        "servers_per_pod": rng.randrange(1, 4),
+        "gpus_per_server": rng.randrange(2, 5),
+        "spines": rng.randrange(1, 4),
+        "links_per_spine": rng.choice((1, 1, 2)),
+    }
+
+
+def _edges(rng: random.Random) -> str:
+    """Draw a list of edges: a tree of switches with some more links, and hosts with one or two."""
+    switches = rng.randrange(1, 8)
+    pairs = [(f"s{rng.randrange(own)}", f"s{own}") for own in range(1, switches)]
+    for _ in range(rng.randrange(4) if switches > 1 else 0):
+        one, other = rng.sample(range(switches), 2)
+        pairs.append((f"s{one}", f"s{other}"))
+    # A switch with a single link would be taken for a host.
+    hosts = [f"s{number % switches}" for number in range(2 * switches + rng.randrange(8))]
+    lines = [f"h{number} {switch}" for number, switch in enumerate(hosts)]
+    for one, other in pairs:
+        cost = rng.choice(("", "", f" cost={rng.randrange(1, 4)}"))
+        speed = rng.choice(("", "", f" {rate(rng.choice(RATES_BPS))}"))
+        lines.append(f"{one} {other}{speed}{cost}")
+    return "\n".join(lines) + "\n"
+
+
 # Topologies whose sizes are not drawn alike.
 _SIZES: dict[str, Callable[[random.Random], Section]] = {
     "leaf-spine": _leaf_spine,
@@ -149,6 +190,8 @@ _SIZES: dict[str, Callable[[random.Random], Section]] = {
     "star": lambda rng: {"hosts": rng.randrange(2, 25)},
     "dumbbell": _dumbbell,
     "two-dc": _two_dc,
+    "dragonfly": _dragonfly,
+    "rail": _rail,
 }
 _WEIGHTS = {"leaf-spine": 5, "star": 1}
 
@@ -171,14 +214,15 @@ def fabric(topology: str, section: Section, hosts: int) -> Fabric:
     number = {key: int(value) for key, value in section.items() if isinstance(value, int)}
     if topology == "fat-tree":
         racks, spines = number["k"] ** 2 // 2, number["k"]
-    elif "spines" in number:
+    elif "leaves" in number:
         centres = 2 if topology == "two-dc" else 1
         racks, spines = centres * number["leaves"], number["spines"]
     else:
         racks, spines = 1, 0
     rates = {key: quantity("rate", str(section[key])) for key in section if key.endswith("rate")}
     delays = [quantity("duration", str(section[key])) for key in section if key.endswith("delay")]
-    host_rate = rates.get("host_rate") or rates["rate"]
+    keys = ("host_rate", "nic_rate", "rate")
+    host_rate = next(rates[key] for key in keys if key in rates)
     return Fabric(hosts, racks, spines, host_rate, 4 * sum(delays))
 
 

@@ -67,6 +67,11 @@ impl Topology {
         }
         let mut tiers = self.tiers.clone();
         tiers.splice(hosts as usize..hosts as usize, attachments.iter().map(|_| 0));
+        let labels = self.labels.as_ref().map(|labels| {
+            let (servers, switches) = labels.split_at(hosts as usize);
+            let none = vec![String::new(); attachments.len()];
+            [servers, &none, switches].concat().into()
+        });
         Ok(Self {
             hosts: hosts + added,
             attached: self.attached + added,
@@ -74,6 +79,7 @@ impl Topology {
             ports,
             first_port,
             given: None,
+            labels,
             ..*self
         })
     }

@@ -10,31 +10,38 @@ mod backpressure;
 mod census;
 mod clos;
 mod digraph;
+mod dragonfly;
 mod dumbbell;
 mod fat_tree;
+mod graph;
 mod host_routes;
 mod leaf_spine;
 mod nodes;
 mod places;
+mod rail;
 mod routes;
 mod search;
 mod star;
 mod torus;
 mod two_dc;
+mod uniform;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use xoff_core::{BitRate, HostId, NodeId, PortId, Ps};
+use xoff_core::{BitRate, Files, HostId, NodeId, PortId, Ps};
 
 pub use attach::Attachment;
 pub use backpressure::{Backpressure, Knot, Turns, bounces};
 pub use census::Census;
 pub use clos::{ClosConfig, clos};
 pub use digraph::Digraph;
+pub use dragonfly::{DragonflyConfig, dragonfly};
 pub use dumbbell::{DumbbellConfig, dumbbell};
 pub use fat_tree::{FatTreeConfig, fat_tree};
+pub use graph::{Graph, GraphConfig};
 pub use leaf_spine::{LeafSpineConfig, leaf_spine};
+pub use rail::{RailConfig, rail};
 pub use routes::{Route, Routes};
 pub use star::{StarConfig, star};
 pub use torus::{TorusConfig, torus};
@@ -43,10 +50,21 @@ pub use two_dc::{TwoDcConfig, two_dc};
 /// A setting of a topology and its value.
 pub type Count = (&'static str, u32);
 
+/// The name of a value that follows from the settings, and the value.
+pub type Derived = (&'static str, String);
+
 /// The settings of a topology.
 pub trait TopologySettings {
     /// The settings that count parts. They decide the size of the network.
     fn counts(&self) -> Vec<Count>;
+
+    /// Reads the files that the settings name. Returns values derived from them, by name.
+    ///
+    /// # Errors
+    /// The key of the file, and what is wrong with it.
+    fn load(&mut self, _files: &dyn Files) -> Result<Vec<Derived>, (&'static str, String)> {
+        Ok(Vec::new())
+    }
 
     /// Checks the settings one by one.
     ///
@@ -92,8 +110,14 @@ xoff_core::seam! {
         Dumbbell(DumbbellConfig) = "dumbbell",
         /// Two leaf-spine fabrics joined by a long link, section `two_dc`.
         TwoDc(TwoDcConfig) = "two-dc",
-        /// A grid of switches with rings as rows and columns, section `torus`.
+        /// A grid of switches with rings in two or three dimensions, section `torus`.
         Torus(TorusConfig) = "torus",
+        /// Groups of routers, each linked to each, section `dragonfly`.
+        Dragonfly(DragonflyConfig) = "dragonfly",
+        /// Servers of GPUs with a leaf for each place in a server, section `rail`.
+        Rail(RailConfig) = "rail",
+        /// Any network, read from a file, section `graph`.
+        Graph(Graph) = "graph",
     }
 }
 
@@ -181,6 +205,8 @@ pub struct Topology {
     pub next_hops: NextHops,
     /// The number of each node where it comes from, if it has another here.
     given: Option<Arc<[u32]>>,
+    /// The label of each node where the network comes from, or none.
+    labels: Option<Arc<[String]>>,
     /// All ports, grouped by node and in the node's order.
     ports: Vec<Port>,
     /// Index of each node's first port; one more entry than nodes.
@@ -246,6 +272,7 @@ impl Topology {
             core_capacity,
             next_hops,
             given: None,
+            labels: None,
             ports,
             first_port,
         })
@@ -264,9 +291,8 @@ impl Topology {
 
     /// The same with other costs of links between switches, at least 1.
     #[must_use]
-    pub fn with_costs(mut self, of: impl Fn(&Self, &Port) -> u16) -> Self {
-        let costs: Vec<u16> = self.ports.iter().map(|port| of(&self, port)).collect();
-        self.ports.iter_mut().zip(costs).for_each(|(port, cost)| port.cost = cost);
+    pub fn with_costs(mut self, of: impl Fn(&Port) -> u16) -> Self {
+        self.ports.iter_mut().for_each(|port| port.cost = of(port));
         self
     }
 

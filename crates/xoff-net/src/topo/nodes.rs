@@ -46,6 +46,27 @@ impl Topology {
         self.given.as_ref().map_or(node.0, |given| given[node.index()])
     }
 
+    /// The same network, whose nodes have these labels where it comes from; no labels at all, or
+    /// one for each node, which may be empty.
+    #[must_use]
+    pub fn with_labels(self, labels: Vec<String>) -> Self {
+        Self { labels: (!labels.is_empty()).then(|| labels.into()), ..self }
+    }
+
+    /// The label of a node where the network comes from.
+    #[must_use]
+    pub fn label(&self, node: NodeId) -> Option<&str> {
+        let label = self.labels.as_ref().map(|labels| labels[node.index()].as_str());
+        label.filter(|label| !label.is_empty())
+    }
+
+    /// The node that scenarios can name by this label: one that begins with a letter, and so is no
+    /// number, and has neither colon nor comma.
+    #[must_use]
+    pub fn labelled(&self, label: &str) -> Option<NodeId> {
+        self.node_ids().find(|&node| self.label(node) == Some(label) && is_name(label))
+    }
+
     /// The host that a node is; none if it is a switch.
     #[must_use]
     pub fn host(&self, node: NodeId) -> Option<HostId> {
@@ -158,10 +179,13 @@ impl Topology {
         self.tier(node) > self.core_tier
     }
 
-    /// The name of a node in scenarios: a switch by its layer and its number there, such as
-    /// `leaf:3`, a host by its number.
+    /// The name of a node in scenarios: its label if that can be one; otherwise a switch by its
+    /// layer and its number there, such as `leaf:3`, and a host by its number.
     #[must_use]
     pub fn name(&self, node: NodeId) -> String {
+        if let Some(label) = self.label(node).filter(|label| is_name(label)) {
+            return label.to_owned();
+        }
         if self.is_host(node) {
             return self.given_number(node).to_string();
         }
@@ -175,4 +199,9 @@ impl Topology {
     pub fn link_name(&self, port: &Port) -> String {
         format!("{}-{}", self.layer(port.node), self.layer(self.neighbour(port)))
     }
+}
+
+/// Whether a label can stand for its node in scenarios.
+fn is_name(label: &str) -> bool {
+    label.starts_with(|first: char| first.is_alphabetic()) && !label.contains([':', ','])
 }

@@ -61,7 +61,7 @@ impl Routes {
             by_switch: vec![vec![Route { first: 0, count: 0 }; groups]; switches],
             choices: vec![Vec::new(); switches],
             by_host: HostRoutes::new(topology, ports),
-            distance: vec![0; groups * groups],
+            distance: vec![u16::MAX; groups * groups],
             groups,
             longest: 2,
         };
@@ -71,7 +71,7 @@ impl Routes {
             let search = links.search(to);
             routes.add_group(&links, (group, to), &search, &mut known);
             routes.by_host.add_group(links.order, &search);
-            routes.add_distances(group, links.lengths(&search), &ends)?;
+            routes.add_distances(group, &search, links.lengths(&search), &ends)?;
         }
         Ok(routes)
     }
@@ -124,19 +124,22 @@ impl Routes {
     fn add_distances(
         &mut self,
         group: usize,
+        search: &Search,
         (fewest, most): (Vec<u16>, Vec<u16>),
         ends: &[Ends],
     ) -> Result<(), String> {
         for (other, from) in ends.iter().enumerate() {
-            let nearest = from.iter().map(|end| fewest[end.0]).min().unwrap_or(u16::MAX);
-            let longest = from.iter().map(|end| most[end.0]).max().unwrap_or(0);
-            if nearest == u16::MAX {
+            let cost = from.iter().map(|end| search.costs[end.0]).min().unwrap_or(FAR);
+            if cost == FAR {
                 let host = |group: usize| self.group_of.iter().position(|&g| g as usize == group);
                 let (from, to) = (host(other).unwrap_or(0), host(group).unwrap_or(0));
                 return Err(format!("host {from} cannot reach host {to}: no path joins them"));
             }
-            self.distance[other * self.groups + group] = nearest;
-            self.longest = self.longest.max(2 + u32::from(longest));
+            for &(end, _) in from.iter().filter(|end| search.costs[end.0] == cost) {
+                let distance = &mut self.distance[other * self.groups + group];
+                *distance = fewest[end].min(*distance);
+                self.longest = self.longest.max(2 + u32::from(most[end]));
+            }
         }
         Ok(())
     }
@@ -152,6 +155,11 @@ impl Routes {
     #[must_use]
     pub fn groups(&self) -> &[u32] {
         &self.group_of
+    }
+
+    /// The number of groups.
+    pub(super) fn group_count(&self) -> usize {
+        self.groups
     }
 
     /// The group of a host.
@@ -176,7 +184,12 @@ impl Routes {
     /// none for a host with one link.
     #[must_use]
     pub fn ports_of_host(&self, host: HostId, to: HostId) -> &[u16] {
-        self.by_host.ports(host, self.group_of(to))
+        self.ports_of_group(host, self.group_of(to))
+    }
+
+    /// The same to a group.
+    pub(super) fn ports_of_group(&self, host: HostId, group: u32) -> &[u16] {
+        self.by_host.ports(host, group)
     }
 
     /// The egress ports of a shortest path from one host to another: the first choice at every

@@ -1,4 +1,4 @@
-//! A grid of switches with rings as rows and columns (Dally and Towles, "Principles and Practices
+//! A grid of switches with rings in two or three dimensions (Dally and Towles, "Principles and Practices
 //! of Interconnection Networks", ch. 5).
 //!
 //! Packets take shortest paths, and a switch chooses among the next links of these paths by hash.
@@ -10,13 +10,14 @@ use xoff_core::{BitRate, NodeId, Ps, knobs};
 use super::census::product;
 use super::{Census, Count, Link, Topology, TopologySettings};
 
-/// The most switches in a row or a column. Tables of larger networks would not fit into memory.
+/// The most switches in a ring. Tables of larger networks would not fit into memory.
 const SIDE_MAX: u32 = 1024;
 
 knobs! {
-    /// A two-dimensional torus: a grid of switches, each with hosts and with links to its four
-    /// neighbours. The last switch of a row is linked to its first one, and the last switch of a
-    /// column to its first one. In a row or a column of two switches, two parallel links join them.
+    /// A torus of two or three dimensions: a grid of switches, each with hosts and with links to its
+    /// two neighbours in each dimension. The last switch of a row is linked to its first one; so
+    /// are those of columns and, with several planes, those at the same place of each plane. In a
+    /// ring of two switches, two parallel links join them.
     ///
     /// Uniform traffic among the hosts of the default torus can use all of their links' rate.
     pub struct TorusConfig in "torus" {
@@ -24,6 +25,8 @@ knobs! {
         rows: u32 = 4,
         /// Columns of switches, 2 to 1024.
         columns: u32 = 4,
+        /// Planes of rows and columns, 1 to 1024. With 1, the torus has two dimensions.
+        planes: u32 = 1,
         /// Hosts on each switch.
         hosts_per_switch: u32 = 2,
         /// Rate of a host's link.
@@ -38,14 +41,17 @@ knobs! {
 }
 
 impl TorusConfig {
+    fn switches(&self) -> u128 {
+        product(&[self.rows, self.columns, self.planes])
+    }
+
     /// The rate of uniform traffic that fills the busiest links. A packet takes a mean of
     /// `ring_distance` links in a dimension, and each dimension has two links per switch, one for
     /// each direction. For an even number of columns, and no more rows than columns, this is twice
     /// the bisection of 4 rows links, one way each (Dally and Towles, §3.3.1 and §5.2.1).
     fn uniform_capacity(&self) -> BitRate {
-        let switches = u128::from(self.rows) * u128::from(self.columns);
-        let links = 2 * switches * u128::from(self.link_rate.0);
-        let (hops, pairs) = ring_distance(self.rows.max(self.columns));
+        let links = 2 * self.switches() * u128::from(self.link_rate.0);
+        let (hops, pairs) = ring_distance(self.rows.max(self.columns).max(self.planes));
         BitRate(u64::try_from(links * pairs / hops).unwrap_or(u64::MAX))
     }
 }
@@ -62,14 +68,18 @@ impl TopologySettings for TorusConfig {
         vec![
             ("rows", self.rows),
             ("columns", self.columns),
+            ("planes", self.planes),
             ("hosts_per_switch", self.hosts_per_switch),
         ]
     }
 
     fn check(&self) -> Result<(), (&'static str, String)> {
-        for (key, side) in [("rows", self.rows), ("columns", self.columns)] {
-            if !(2..=SIDE_MAX).contains(&side) {
-                return Err((key, format!("{key} is {side}: it must be from 2 to {SIDE_MAX}")));
+        let sides =
+            [("rows", 2, self.rows), ("columns", 2, self.columns), ("planes", 1, self.planes)];
+        for (key, least, side) in sides {
+            if !(least..=SIDE_MAX).contains(&side) {
+                let message = format!("{key} is {side}: it must be from {least} to {SIDE_MAX}");
+                return Err((key, message));
             }
         }
         if self.hosts_per_switch == 0 {
@@ -80,14 +90,15 @@ impl TopologySettings for TorusConfig {
     }
 
     fn census(&self) -> Census {
-        let switches = product(&[self.rows, self.columns]);
-        let hosts = product(&[self.rows, self.columns, self.hosts_per_switch]);
+        let switches = self.switches();
+        let hosts = switches.saturating_mul(self.hosts_per_switch.into());
+        let dimensions = if self.planes > 1 { 3 } else { 2 };
         Census {
             hosts,
             switches,
             racks: switches,
-            links: hosts.saturating_add(switches.saturating_mul(2)),
-            most_links: u128::from(self.hosts_per_switch) + 4,
+            links: hosts.saturating_add(switches.saturating_mul(dimensions)),
+            most_links: u128::from(self.hosts_per_switch) + 2 * dimensions,
         }
     }
 
@@ -101,26 +112,28 @@ impl TopologySettings for TorusConfig {
     }
 }
 
-/// Builds it: hosts, then switches, both row by row.
+/// Builds it: hosts, then switches, both row by row and plane by plane.
 ///
 /// # Errors
 /// The problems that [`TopologySettings::check`] finds.
 pub fn torus(config: &TorusConfig) -> Result<Topology, String> {
     config.check().map_err(|(_, message)| message)?;
-    let TorusConfig { rows, columns, hosts_per_switch, .. } = *config;
-    let switches = rows * columns;
+    let TorusConfig { rows, columns, planes, hosts_per_switch, .. } = *config;
+    let switches = rows * columns * planes;
     let hosts = switches * hosts_per_switch;
-    let mut links = Vec::with_capacity((hosts + 2 * switches) as usize);
+    let mut links = Vec::new();
     let mut join = |a, b, rate, delay| links.push(Link { a: NodeId(a), b: NodeId(b), rate, delay });
     for host in 0..hosts {
         join(host, hosts + host / hosts_per_switch, config.host_rate, config.host_delay);
     }
     for switch in 0..switches {
-        let (row, column) = (switch / columns, switch % columns);
-        let right = row * columns + (column + 1) % columns;
-        let below = (row + 1) % rows * columns + column;
-        for neighbour in [right, below] {
-            join(hosts + switch, hosts + neighbour, config.link_rate, config.link_delay);
+        // The distance of numbers between neighbours in each dimension, and its side.
+        for (step, side) in [(1, columns), (columns, rows), (columns * rows, planes)] {
+            let place = switch / step % side;
+            let neighbour = switch - place * step + (place + 1) % side * step;
+            if side > 1 {
+                join(hosts + switch, hosts + neighbour, config.link_rate, config.link_delay);
+            }
         }
     }
     let mut tiers = vec![0; hosts as usize];
@@ -131,6 +144,7 @@ pub fn torus(config: &TorusConfig) -> Result<Topology, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::uniform::uniform_capacity;
     use super::super::{Backpressure, Port, Routes, bounces};
     use super::*;
 
@@ -201,39 +215,30 @@ mod tests {
         assert_eq!(next, [1, 5, 15]);
     }
 
-    /// The share of uniform traffic that each port carries if switches divide it evenly among their
-    /// choices.
-    fn shares(topology: &Topology, routes: &Routes) -> Vec<f64> {
-        let mut shares = vec![0.0; topology.ports.len()];
-        let pair = 1.0 / f64::from(topology.hosts).powi(2);
-        for (from, to) in topology.host_ids().flat_map(|a| topology.host_ids().map(move |b| (a, b)))
-        {
-            let mut heads = vec![(topology.neighbour(topology.port_of_host(from)), pair)];
-            while let Some((node, share)) = heads.pop() {
-                let group = routes.group_of(to) as usize;
-                let ports = routes.ports(topology.switch_index(node), group);
-                for &number in ports {
-                    let port = topology.port_at(node, number);
-                    let each = share / ports.len() as f64;
-                    shares[port.index()] += each;
-                    heads.push((topology.far_end(port), each));
-                }
-            }
-        }
-        shares
-    }
-
     /// Also in rings of an odd number of switches, and of two.
     #[test]
     fn uniform_traffic_of_the_core_capacity_fills_the_busiest_link() {
-        for (rows, columns) in [(4, 4), (3, 5), (2, 6), (5, 4), (2, 2), (3, 3)] {
-            let config = of(rows, columns);
-            let (topology, routes) = build(&config);
-            let most = shares(&topology, &routes).into_iter().fold(0.0, f64::max);
-            let capacity = topology.capacities().0.0 as f64;
-            let filled = capacity * most / config.link_rate.0 as f64;
-            assert!((filled - 1.0).abs() < 1e-9, "{rows} x {columns}: {filled}");
+        for (rows, columns, planes) in
+            [(4, 4, 1), (3, 5, 1), (2, 6, 1), (5, 4, 1), (2, 2, 1), (3, 3, 1), (3, 2, 4), (4, 4, 4)]
+        {
+            let (topology, routes) = build(&TorusConfig { planes, ..of(rows, columns) });
+            let (closed, found) =
+                (topology.capacities().0.0 as f64, uniform_capacity(&topology, &routes).0 as f64);
+            assert!((closed / found - 1.0).abs() < 1e-9, "{rows} x {columns} x {planes}: {found}");
         }
+    }
+
+    /// Switch 0 of 3 x 4 x 2 has two links to the other plane.
+    #[test]
+    fn planes_are_rings_of_their_own() {
+        let (topology, routes) = build(&TorusConfig { planes: 2, ..of(3, 4) });
+        let ports = topology.ports_of(NodeId(topology.hosts)).iter();
+        let next =
+            ports.map(|port| topology.neighbour(port)).filter(|node| !topology.is_host(*node));
+        let mut next: Vec<usize> = next.map(|node| topology.switch_index(node)).collect();
+        next.sort_unstable();
+        assert_eq!(next, [1, 3, 4, 8, 12, 12]);
+        assert_eq!(routes.longest(), 2 + 1 + 2 + 1);
     }
 
     /// Without virtual channels, rings and turns in either order close cycles (§14.2). There are no

@@ -57,8 +57,8 @@ impl Resolver<'_> {
     pub(super) fn packets(mut self) -> Option<Resolved> {
         let (name, seed, scheme) = self.top()?;
         let network = xoff_core::seam::Sections::read::<NetworkConfig>(&mut self);
-        let shape = TopologyConfig::choose("network.topology", network.topology, &mut self);
-        let topology = self.topology(&shape);
+        let mut shape = TopologyConfig::choose("network.topology", network.topology, &mut self);
+        let topology = self.topology(&mut shape);
         let spec = Spec::read(&mut self.reader);
         self.reader.check_effects(&spec.capabilities(&shape));
         rules::check(&spec, &mut self.reader);

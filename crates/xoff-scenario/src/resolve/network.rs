@@ -11,6 +11,7 @@ use xoff_sim::setup::{base_rtt, base_rtts};
 use xoff_sim::simulation::Plan;
 
 use super::{Resolver, build};
+use crate::files::Folder;
 use crate::links;
 use crate::sections::{NetworkConfig, RunConfig};
 
@@ -26,8 +27,18 @@ pub(super) fn sections() -> Vec<SectionDoc> {
 
 impl Resolver<'_> {
     /// Builds a network and its routes, if they fit into memory.
-    pub(super) fn topology(&mut self, settings: &TopologyConfig) -> Option<(Topology, Routes)> {
+    pub(super) fn topology(&mut self, settings: &mut TopologyConfig) -> Option<(Topology, Routes)> {
         let section = settings.own_section();
+        let folder = Folder { path: self.folder, memory: self.needs.memory() };
+        match settings.load(&folder) {
+            Ok(derived) => derived.into_iter().for_each(|(name, value)| {
+                self.reader.effective.derive(&format!("{section}_{name}"), value);
+            }),
+            Err((key, message)) => {
+                self.reader.problem(section, key, message);
+                return None;
+            }
+        }
         if let Err((key, message)) = settings.check() {
             self.reader.problem(section, key, message);
             return None;

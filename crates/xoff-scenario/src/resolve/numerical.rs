@@ -85,8 +85,8 @@ impl Resolver<'_> {
     fn fluid(&mut self, seed: u64) -> Option<Study> {
         let network: NetworkConfig = self.read();
         self.reader.without_effect("network", "rounding", "engine = \"fluid\"");
-        let shape = TopologyConfig::choose("network.topology", network.topology, self);
-        let topology = self.topology(&shape);
+        let mut shape = TopologyConfig::choose("network.topology", network.topology, self);
+        let topology = self.topology(&mut shape);
         let allocator = self.allocator();
         let config = self.fluid_config();
         let (topology, routes) = topology?;

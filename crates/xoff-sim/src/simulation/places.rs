@@ -26,6 +26,7 @@ impl Simulation {
                 node: topology.given_number(node),
                 name: format!("{layer} {}", numbers[index]),
                 layer: layer.into(),
+                label: topology.label(node).unwrap_or_default().to_owned(),
                 rack: racks[index],
                 pod: pods[index],
             }

@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use xoff_core::seam::Seam;
-use xoff_core::{BitRate, Ps};
+use xoff_core::{BitRate, Files, Ps};
 use xoff_workload::{
-    After, Arrival, Capacity, ConnectionsConfig, Context, Files, GoalConfig, Offer, Racks,
-    TrafficConfig, TrafficSettings,
+    After, Arrival, Capacity, ConnectionsConfig, Context, GoalConfig, Offer, Racks, TrafficConfig,
+    TrafficSettings,
 };
 
 const HOSTS: u32 = 128;
