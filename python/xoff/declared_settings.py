@@ -93,7 +93,18 @@ Preset = Literal[
 class Network(TypedDict, total=False):
     """The network."""
 
-    topology: Literal["leaf-spine", "fat-tree", "clos", "star", "dumbbell", "two-dc", "torus"]
+    topology: Literal[
+        "leaf-spine",
+        "fat-tree",
+        "clos",
+        "star",
+        "dumbbell",
+        "two-dc",
+        "torus",
+        "dragonfly",
+        "rail",
+        "graph",
+    ]
     """Its shape. The section with that name has its sizes. Default: "leaf-spine"
     """
     rounding: Literal["1ps-up", "1ns-down"]
@@ -337,16 +348,19 @@ class TwoDc(TypedDict, total=False):
 
 
 class Torus(TypedDict, total=False):
-    """A two-dimensional torus: a grid of switches, each with hosts and with links to its four
-    neighbours. The last switch of a row is linked to its first one, and the last switch of a column
-    to its first one. In a row or a column of two switches, two parallel links join them. Uniform
-    traffic among the hosts of the default torus can use all of their links' rate.
+    """A torus of two or three dimensions: a grid of switches, each with hosts and with links to its
+    two neighbours in each dimension. The last switch of a row is linked to its first one; so are
+    those of columns and, with several planes, those at the same place of each plane. In a ring of
+    two switches, two parallel links join them. Uniform traffic among the hosts of the default torus
+    can use all of their links' rate.
     """
 
     rows: int
     """Rows of switches, 2 to 1024. Default: 4"""
     columns: int
     """Columns of switches, 2 to 1024. Default: 4"""
+    planes: int
+    """Planes of rows and columns, 1 to 1024. With 1, the torus has two dimensions. Default: 1"""
     hosts_per_switch: int
     """Hosts on each switch. Default: 2"""
     host_rate: str
@@ -365,6 +379,125 @@ class Torus(TypedDict, total=False):
     """Propagation delay of a link between switches. Expects a duration with its unit (s, ms, us, ns
     or ps), such as "2us". Default: "1us"
     """
+
+
+class Dragonfly(TypedDict, total=False):
+    """A dragonfly: the routers of a group are linked to each other, and each pair of groups has the
+    same number of links, as many as the routers' links to other groups allow. Group i numbers its
+    links to other groups, and router r has those from r times `global_links_per_router` on. They
+    lead to the other groups in order, again and again (the absolute arrangement of Hastings et al.,
+    "Comparing Global Link Arrangements for Dragonfly Networks", CLUSTER 2015). The default is
+    balanced as in §3.1: twice as many routers in a group as hosts on a router or links to other
+    groups.
+    """
+
+    groups: int
+    """Groups of routers. Default: 9"""
+    routers_per_group: int
+    """Routers of a group: a. Default: 4"""
+    hosts_per_router: int
+    """Hosts on each router: p. Default: 2"""
+    global_links_per_router: int
+    """Links of each router to other groups: h. Default: 2"""
+    host_rate: str
+    """Rate of a host's link. Expects a rate with its unit (Tbps, Gbps, Mbps, Kbps or bps), such as
+    "100Gbps". Default: "100Gbps"
+    """
+    local_rate: str
+    """Rate of a link within a group. Expects a rate with its unit (Tbps, Gbps, Mbps, Kbps or bps),
+    such as "100Gbps". Default: "100Gbps"
+    """
+    global_rate: str
+    """Rate of a link between groups. Expects a rate with its unit (Tbps, Gbps, Mbps, Kbps or bps),
+    such as "100Gbps". Default: "100Gbps"
+    """
+    host_delay: str
+    """Propagation delay of a host's link. Expects a duration with its unit (s, ms, us, ns or ps),
+    such as "2us". Default: "1us"
+    """
+    local_delay: str
+    """Propagation delay of a link within a group. Expects a duration with its unit (s, ms, us, ns
+    or ps), such as "2us". Default: "1us"
+    """
+    global_delay: str
+    """Propagation delay of a link between groups. Expects a duration with its unit (s, ms, us, ns
+    or ps), such as "2us". Default: "1us"
+    """
+
+
+class Rail(TypedDict, total=False):
+    """A rail-optimised fabric. A host is a GPU with its NIC. The NICs at the same place of all
+    servers of a pod share a leaf, their rail; spines join all leaves. The GPUs of a server also
+    have a link each to a switch inside the server. Hosts are numbered server by server. Those of
+    one server reach each other through its switch, those of one rail and pod through their leaf,
+    all others through a spine. A GPU forwards nothing for others.
+    """
+
+    pods: int
+    """Pods of servers. Default: 1"""
+    servers_per_pod: int
+    """Servers of a pod. Default: 16"""
+    gpus_per_server: int
+    """GPUs of a server, and rails of a pod. Default: 8"""
+    spines: int
+    """Spines, each with links to all leaves. Default: 16"""
+    links_per_spine: int
+    """Links from each leaf to each spine. Default: 1"""
+    nic_rate: str
+    """Rate of a NIC's link. Expects a rate with its unit (Tbps, Gbps, Mbps, Kbps or bps), such as
+    "100Gbps". Default: "400Gbps"
+    """
+    spine_rate: str
+    """Rate of a link between leaf and spine. Expects a rate with its unit (Tbps, Gbps, Mbps, Kbps
+    or bps), such as "100Gbps". Default: "400Gbps"
+    """
+    server_rate: str
+    """Rate of a GPU's link inside its server; 0bps: there is none. The default is NVLink's 450 GB/s
+    each way (NVIDIA H100 data sheet). Expects a rate with its unit (Tbps, Gbps, Mbps, Kbps or bps),
+    such as "100Gbps". Default: "3600Gbps"
+    """
+    nic_delay: str
+    """Propagation delay of a NIC's link. Expects a duration with its unit (s, ms, us, ns or ps),
+    such as "2us". Default: "1us"
+    """
+    spine_delay: str
+    """Propagation delay of a link between leaf and spine. Expects a duration with its unit (s, ms,
+    us, ns or ps), such as "2us". Default: "1us"
+    """
+    server_delay: str
+    """Propagation delay of a link inside a server. Expects a duration with its unit (s, ms, us, ns
+    or ps), such as "2us". Default: "100ns"
+    """
+
+
+class Graph(TypedDict, total=False):
+    """A network of any shape. Packets take the paths of the lowest cost: the fewest links, unless
+    the file gives links a cost. The name of the file decides how it is read: - `.toml`: `hosts` and
+    `switches` list the names of nodes, `links` has tables with `ends` (two names, or two lists,
+    whose nodes are linked each to each) and, if wanted, `rate`, `delay`, `cost`, and `count`, the
+    number of parallel links. - `.graphml` or `.xml`: GraphML, without direction. Attributes of
+    nodes: `kind` (`host` or `switch`), `label`. Attributes of edges: `rate`, `delay` (both with
+    units), `cost`, or `LinkSpeedRaw` in bit/s, as in the Internet Topology Zoo. Others are not
+    read. - any other: a list of edges, one in a line: two names, separated by blanks or a comma,
+    then `rate`, `delay` and `cost=N` in any order. `#` begins a comment. Where nodes have no kind,
+    those with one link are hosts, and all others are switches; with `hosts_per_switch`, all are
+    switches. Hosts and switches are numbered in the order of the file. The layer of a switch is its
+    distance from the nearest switch with hosts.
+    """
+
+    file: str | int | Sequence[int]
+    """The path of the file. Default: ""
+    """
+    rate: str
+    """Rate of links without one. Expects a rate with its unit (Tbps, Gbps, Mbps, Kbps or bps), such
+    as "100Gbps". Default: "100Gbps"
+    """
+    delay: str
+    """Propagation delay of links without one. Expects a duration with its unit (s, ms, us, ns or
+    ps), such as "2us". Default: "1us"
+    """
+    hosts_per_switch: int
+    """Hosts to add to each switch of a graph that has only switches. Default: 0"""
 
 
 class Run(TypedDict, total=False):
@@ -2805,10 +2938,41 @@ class Settings(TypedDict, total=False):
     (2:1 over-subscription), and 200 Gb/s and 200 us between the gateways.
     """
     torus: Torus
-    """A two-dimensional torus: a grid of switches, each with hosts and with links to its four
-    neighbours. The last switch of a row is linked to its first one, and the last switch of a column
-    to its first one. In a row or a column of two switches, two parallel links join them. Uniform
-    traffic among the hosts of the default torus can use all of their links' rate.
+    """A torus of two or three dimensions: a grid of switches, each with hosts and with links to its
+    two neighbours in each dimension. The last switch of a row is linked to its first one; so are
+    those of columns and, with several planes, those at the same place of each plane. In a ring of
+    two switches, two parallel links join them. Uniform traffic among the hosts of the default torus
+    can use all of their links' rate.
+    """
+    dragonfly: Dragonfly
+    """A dragonfly: the routers of a group are linked to each other, and each pair of groups has the
+    same number of links, as many as the routers' links to other groups allow. Group i numbers its
+    links to other groups, and router r has those from r times `global_links_per_router` on. They
+    lead to the other groups in order, again and again (the absolute arrangement of Hastings et al.,
+    "Comparing Global Link Arrangements for Dragonfly Networks", CLUSTER 2015). The default is
+    balanced as in §3.1: twice as many routers in a group as hosts on a router or links to other
+    groups.
+    """
+    rail: Rail
+    """A rail-optimised fabric. A host is a GPU with its NIC. The NICs at the same place of all
+    servers of a pod share a leaf, their rail; spines join all leaves. The GPUs of a server also
+    have a link each to a switch inside the server. Hosts are numbered server by server. Those of
+    one server reach each other through its switch, those of one rail and pod through their leaf,
+    all others through a spine. A GPU forwards nothing for others.
+    """
+    graph: Graph
+    """A network of any shape. Packets take the paths of the lowest cost: the fewest links, unless
+    the file gives links a cost. The name of the file decides how it is read: - `.toml`: `hosts` and
+    `switches` list the names of nodes, `links` has tables with `ends` (two names, or two lists,
+    whose nodes are linked each to each) and, if wanted, `rate`, `delay`, `cost`, and `count`, the
+    number of parallel links. - `.graphml` or `.xml`: GraphML, without direction. Attributes of
+    nodes: `kind` (`host` or `switch`), `label`. Attributes of edges: `rate`, `delay` (both with
+    units), `cost`, or `LinkSpeedRaw` in bit/s, as in the Internet Topology Zoo. Others are not
+    read. - any other: a list of edges, one in a line: two names, separated by blanks or a comma,
+    then `rate`, `delay` and `cost=N` in any order. `#` begins a comment. Where nodes have no kind,
+    those with one link are hosts, and all others are switches; with `hosts_per_switch`, all are
+    switches. Hosts and switches are numbered in the order of the file. The layer of a switch is its
+    distance from the nearest switch with hosts.
     """
     run: Run
     """When and what to measure. Measured flows start in [warmup, warmup + measure). Arrivals
@@ -3231,9 +3395,7 @@ class Settings(TypedDict, total=False):
     event. Default: 100
     """
     delay: str
-    """star: Propagation delay of each link. Expects a duration with its unit (s, ms, us, ns or ps),
-    such as "2us". Default: "1us"
-    """
+    """In star, graph."""
     departure: Literal["start", "end"]
     """switch: When a packet leaves its queue and its memory. If at the end of its transmission, it
     takes room from others until then, and `ecn.at = "dequeue"` sees the queue with the packet
@@ -3317,7 +3479,7 @@ class Settings(TypedDict, total=False):
     "16384B"
     """
     file: str | int | Sequence[int]
-    """In traffic list, traffic connections, traffic goal."""
+    """In graph, traffic list, traffic connections, traffic goal."""
     filter: bool
     """sfc: Suppress further signals to a flow for a while (§3.2). Default: true"""
     filter_cells: int
@@ -3397,10 +3559,24 @@ class Settings(TypedDict, total=False):
     software router: 48 us). Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
     Default: "0ps"
     """
+    global_delay: str
+    """dragonfly: Propagation delay of a link between groups. Expects a duration with its unit (s,
+    ms, us, ns or ps), such as "2us". Default: "1us"
+    """
+    global_links_per_router: int
+    """dragonfly: Links of each router to other groups: h. Default: 2"""
+    global_rate: str
+    """dragonfly: Rate of a link between groups. Expects a rate with its unit (Tbps, Gbps, Mbps,
+    Kbps or bps), such as "100Gbps". Default: "100Gbps"
+    """
+    gpus_per_server: int
+    """rail: GPUs of a server, and rails of a pod. Default: 8"""
     grid: str
     """run: Interval of the grid: stop conditions are evaluated and samples taken at its multiples.
     Expects a duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "10us"
     """
+    groups: int
+    """dragonfly: Groups of routers. Default: 9"""
     halved: Literal["flight", "pipe", "window"]
     """tcp: The bytes that a loss halves, or reduces otherwise. Default: "flight"
     """
@@ -3455,17 +3631,19 @@ class Settings(TypedDict, total=False):
     ms, us, ns or ps), such as "2us". Default: "0ps"
     """
     host_delay: str
-    """In leaf_spine, fat_tree, clos, dumbbell, two_dc, torus."""
+    """In leaf_spine, fat_tree, clos, dumbbell, two_dc, torus, dragonfly."""
     host_rate: str
-    """In leaf_spine, fat_tree, clos, dumbbell, two_dc, torus."""
+    """In leaf_spine, fat_tree, clos, dumbbell, two_dc, torus, dragonfly."""
     hosts: int | str | Sequence[int]
     """In star, traffic collective, traffic goal."""
     hosts_per_edge: int
     """fat_tree: Hosts on each edge switch; more than k/2 over-subscribe it. 0: k/2. Default: 0"""
     hosts_per_leaf: int
     """In leaf_spine, clos, two_dc."""
+    hosts_per_router: int
+    """dragonfly: Hosts on each router: p. Default: 2"""
     hosts_per_switch: int
-    """torus: Hosts on each switch. Default: 2"""
+    """In torus, graph."""
     hyper_increase: str
     """In dcqcn, dcqcn_rdma15, timely."""
     hystart: bool
@@ -3629,12 +3807,22 @@ class Settings(TypedDict, total=False):
     """In torus, flowtune."""
     links: int
     """In leaf_spine, convergence."""
+    links_per_spine: int
+    """rail: Links from each leaf to each spine. Default: 1"""
     load: float
     """traffic open-loop: The offered load as a share of the capacity, above 0 and up to 2. Expects
     a non-negative number. Default: 0.6
     """
     load_on: Literal["core", "hosts", "receivers"]
     """traffic open-loop: The links with the capacity of a load of 1. Default: "core"
+    """
+    local_delay: str
+    """dragonfly: Propagation delay of a link within a group. Expects a duration with its unit (s,
+    ms, us, ns or ps), such as "2us". Default: "1us"
+    """
+    local_rate: str
+    """dragonfly: Rate of a link within a group. Expects a rate with its unit (Tbps, Gbps, Mbps,
+    Kbps or bps), such as "100Gbps". Default: "100Gbps"
     """
     locality: Literal["uniform", "balanced"]
     """traffic open-loop: Distance between source and destination (BFC App. A.5: "such that average
@@ -3739,6 +3927,14 @@ class Settings(TypedDict, total=False):
     newton_interval: int
     """flowtune: Iterations per measurement interval, with `optimizer = "newton-like"`. Default: 10
     """
+    nic_delay: str
+    """rail: Propagation delay of a NIC's link. Expects a duration with its unit (s, ms, us, ns or
+    ps), such as "2us". Default: "1us"
+    """
+    nic_rate: str
+    """rail: Rate of a NIC's link. Expects a rate with its unit (Tbps, Gbps, Mbps, Kbps or bps),
+    such as "100Gbps". Default: "400Gbps"
+    """
     nics_obey: bool
     """bfc: Whether NICs obey pauses (App. A.8: they do not in "BFC - NIC"). Default: true"""
     normalizer: Literal["f-norm", "f-norm-as-printed", "u-norm", "none"]
@@ -3819,12 +4015,16 @@ class Settings(TypedDict, total=False):
     """
     placement: Literal["packed", "spread", "random"]
     """In traffic collective, traffic goal."""
+    planes: int
+    """torus: Planes of rows and columns, 1 to 1024. With 1, the torus has two dimensions. Default:
+    1
+    """
     pmax: float
     """ecn: Marking probability at Kmax; linear from 0 at Kmin. Expects a non-negative number.
     Default: 0.2
     """
     pods: int
-    """clos: Pods. Default: 4"""
+    """In clos, rail."""
     policy: Literal["none", "stop-max", "stop-calibrate"]
     """capfc: Which inputs are asked to pause their neighbours. Default: "none"
     """
@@ -3903,7 +4103,7 @@ class Settings(TypedDict, total=False):
     Expects a whole number from 0 to 255. Default: 32
     """
     rate: str | float
-    """In star, traffic queries."""
+    """In star, graph, traffic queries."""
     rate_bound: bool | float
     """In transport, allocator."""
     rate_limit: float
@@ -4019,6 +4219,8 @@ class Settings(TypedDict, total=False):
     the departing packet as queued, and divides an increase by 1 s where no packet of the interval
     knew its RTT. Default: "draft"
     """
+    routers_per_group: int
+    """dragonfly: Routers of a group: a. Default: 4"""
     rows: int
     """torus: Rows of switches, 2 to 1024. Default: 4"""
     rto: str
@@ -4098,10 +4300,21 @@ class Settings(TypedDict, total=False):
     """In traffic open-loop, traffic incast, traffic successive, traffic elephants, traffic
     staggered.
     """
+    server_delay: str
+    """rail: Propagation delay of a link inside a server. Expects a duration with its unit (s, ms,
+    us, ns or ps), such as "2us". Default: "100ns"
+    """
+    server_rate: str
+    """rail: Rate of a GPU's link inside its server; 0bps: there is none. The default is NVLink's
+    450 GB/s each way (NVIDIA H100 data sheet). Expects a rate with its unit (Tbps, Gbps, Mbps, Kbps
+    or bps), such as "100Gbps". Default: "3600Gbps"
+    """
     servers: str | int | Sequence[int]
     """traffic queries: The hosts that answer: all, or numbers and ranges such as 0-3,7,9-12.
     Default: "all"
     """
+    servers_per_pod: int
+    """rail: Servers of a pod. Default: 16"""
     share: float
     """fault loss: The share of packets that are lost. Expects a non-negative number. Default: 0.01
     """
@@ -4137,7 +4350,7 @@ class Settings(TypedDict, total=False):
     (DeTail §7.1: 4). Expects a non-negative number. Default: 4.0
     """
     spine_delay: str
-    """In leaf_spine, clos, two_dc."""
+    """In leaf_spine, clos, two_dc, rail."""
     spine_latency: str
     """clos: Latency of a spine. Expects a duration with its unit (s, ms, us, ns or ps), such as
     "2us". Default: "0ps"
@@ -4145,9 +4358,9 @@ class Settings(TypedDict, total=False):
     spine_links: int
     """clos: Parallel links between a leaf and a spine. Default: 1"""
     spine_rate: str
-    """In leaf_spine, clos, two_dc."""
+    """In leaf_spine, clos, two_dc, rail."""
     spines: int
-    """In leaf_spine, two_dc."""
+    """In leaf_spine, two_dc, rail."""
     spines_per_pod: int
     """clos: Spines (aggregation switches) of a pod. Default: 2"""
     spread: str
@@ -4262,7 +4475,18 @@ class Settings(TypedDict, total=False):
     """sfc: Turn signals into PFC frames at the sender's switch (§4, "SFC-P"). Default: false"""
     tolerance: float
     """In fluid, convergence."""
-    topology: Literal["leaf-spine", "fat-tree", "clos", "star", "dumbbell", "two-dc", "torus"]
+    topology: Literal[
+        "leaf-spine",
+        "fat-tree",
+        "clos",
+        "star",
+        "dumbbell",
+        "two-dc",
+        "torus",
+        "dragonfly",
+        "rail",
+        "graph",
+    ]
     """network: Its shape. The section with that name has its sizes. Default: "leaf-spine"
     """
     transit_share: float

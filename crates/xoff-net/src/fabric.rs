@@ -13,6 +13,7 @@ mod service;
 use xoff_core::{Event, Ps, TimerId, Wheel};
 
 use self::impairment::{IMPAIRED, Impairments};
+pub use self::impairment::{LossOf, RandomLoss};
 use self::receive_errors::ReceiveErrors;
 pub use self::recorded::{Captured, Heard};
 use self::service::{KEEPS, Services};

@@ -62,6 +62,19 @@ pub fn link(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
     Ok(ports)
 }
 
+/// The ports, at both ends, of all links of a switch.
+///
+/// # Errors
+/// What cannot be read, does not exist or is no switch.
+pub fn switch(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
+    let switch = node(text.trim(), topology)?;
+    if topology.is_host(switch) {
+        return Err(format!("\"{text}\" is a host: write a switch as spine:1"));
+    }
+    let ports = topology.port_ids_of(switch);
+    Ok(ports.flat_map(|port| [port, topology.port(port).peer]).collect())
+}
+
 /// A single node.
 fn node(part: &str, topology: &Topology) -> Result<NodeId, String> {
     if let Some(node) = topology.labelled(part) {

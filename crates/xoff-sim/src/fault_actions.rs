@@ -154,10 +154,10 @@ fn begin(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partitio
         let Place { partition, port: local } = place[port.index()];
         let fabric = partitions[partition as usize].fabric_mut();
         match fault.defect {
-            Defect::Loss { share } => {
+            Defect::Loss(loss) => {
                 let entity = u64::from(number) << 32 | u64::from(port.0);
                 let rng = Rng::stream(setup.seed, Purpose::LinkLoss, entity);
-                fabric.begin_loss(local, number, share, rng);
+                fabric.begin_loss(local, number, loss, rng);
             }
             Defect::Down { .. } | Defect::Gone => {
                 fabric.take_down(local);
@@ -180,7 +180,7 @@ fn end(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partition]
         let Place { partition, port: local } = place[port.index()];
         let fabric = partitions[partition as usize].fabric_mut();
         match fault.defect {
-            Defect::Loss { .. } => fabric.end_loss(local, number),
+            Defect::Loss(_) => fabric.end_loss(local, number),
             Defect::Down { .. } | Defect::Gone => fabric.repair(local),
         }
     }

@@ -2,22 +2,35 @@
 //! random losses.
 
 use xoff_core::{PortId, Ps};
+use xoff_net::fabric::RandomLoss;
 
+mod bit_errors;
+mod flap;
 mod link_down;
 mod loss;
 mod settings;
+mod switch_down;
 
+pub use bit_errors::BitErrorsConfig;
+pub use flap::FlapConfig;
 pub use link_down::LinkDownConfig;
-pub use loss::LossConfig;
-pub use settings::FaultSettings;
+pub use loss::{Direction, LossConfig};
+pub use settings::{FaultSettings, Part};
+pub use switch_down::SwitchDownConfig;
 
 xoff_core::seam! {
     /// Kinds of fault.
     pub enum FaultConfig: dyn FaultSettings, named by FaultKind {
         /// A link goes down.
         LinkDown(LinkDownConfig) = "link-down",
+        /// A link goes down again and again.
+        Flap(FlapConfig) = "flap",
+        /// A switch goes down.
+        SwitchDown(SwitchDownConfig) = "switch-down",
         /// Links lose packets at random.
         Loss(LossConfig) = "loss",
+        /// Links lose packets with wrong bits.
+        BitErrors(BitErrorsConfig) = "bit-errors",
     }
 }
 
@@ -33,10 +46,7 @@ pub enum Defect {
     /// hosts share their flows out to their links again.
     Gone,
     /// The links lose packets at random.
-    Loss {
-        /// Fraction of packets lost.
-        share: f64,
-    },
+    Loss(RandomLoss),
 }
 
 /// A fault of some links.
@@ -44,7 +54,7 @@ pub enum Defect {
 pub struct Fault {
     /// The defect.
     pub defect: Defect,
-    /// The affected ports, both ends of each link.
+    /// The affected ports: those that lose what they send.
     pub ports: Vec<PortId>,
     /// Begin.
     pub at: Ps,
@@ -76,7 +86,7 @@ impl Fault {
         let detection = match self.defect {
             Defect::Down { detection } => detection,
             Defect::Gone => Ps(0),
-            Defect::Loss { .. } => return None,
+            Defect::Loss(_) => return None,
         };
         let after = |time: Ps| Ps(time.0.saturating_add(detection.0));
         (after(self.at) < self.until).then(|| (after(self.at), after(self.until)))
@@ -107,6 +117,8 @@ pub(crate) fn changes(faults: &[Fault], period: fn(&Fault) -> Option<Period>) ->
 
 #[cfg(test)]
 mod tests {
+    use xoff_net::fabric::LossOf;
+
     use super::*;
 
     fn down(at: u64, until: u64, detection: u64) -> Fault {
@@ -120,7 +132,10 @@ mod tests {
         assert_eq!(down(10, 50, 0).avoided(), Some((Ps(10), Ps(50))));
         assert_eq!(down(10, u64::MAX, 5).avoided(), Some((Ps(15), Ps::NEVER)));
         assert_eq!(down(10, 15, 5).avoided(), None, "it recovers before its detection");
-        let loss = Fault { defect: Defect::Loss { share: 0.1 }, ..down(10, 50, 0) };
+        let loss = Fault {
+            defect: Defect::Loss(RandomLoss { of: LossOf::Packets(0.1), keeps_pauses: false }),
+            ..down(10, 50, 0)
+        };
         assert_eq!((loss.avoided(), loss.outage()), (None, None));
         let missing = [down(0, 50, 0), down(0, 50, 5), down(10, 50, 0)];
         assert_eq!(missing.map(|fault| fault.is_from_the_start()), [true, false, false]);

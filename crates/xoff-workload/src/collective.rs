@@ -2,6 +2,7 @@
 
 mod all_to_all;
 mod halving;
+mod hierarchical;
 mod pattern;
 mod ring;
 mod staged;
@@ -17,6 +18,7 @@ use xoff_core::{Bytes, HostId, Ps, choices};
 
 use self::all_to_all::{AllToAll, Dissemination};
 use self::halving::Halving;
+use self::hierarchical::Hierarchical;
 use self::pattern::{Pattern, share};
 use self::ring::{Chain, Ring};
 use self::staged::{Pace, Staged};
@@ -57,6 +59,8 @@ choices! {
         /// Two binary trees, one for every other lane, whose inner ranks are leaves of the other:
         /// all-reduce.
         DoubleTree = "double-tree",
+        /// Rings within servers, across servers, and within servers again: all-reduce.
+        Hierarchical = "hierarchical",
         /// A rank sends to all others at once: all-to-all.
         Direct = "direct",
         /// A rank sends to one other at a time: all-to-all.
@@ -87,6 +91,11 @@ xoff_core::knobs! {
         lanes: u32 = 1 => [Effect::Unless(|job| because(
             job.operation == Operation::Barrier,
             "operation = \"barrier\"",
+        ))],
+        /// Successive ranks that share a server.
+        ranks_per_server: u32 = 8 => [Effect::Unless(|job| because(
+            job.algorithm != Algorithm::Hierarchical,
+            "another algorithm than \"hierarchical\"",
         ))],
         /// The hosts: all, or numbers and ranges such as 0-3,7,9-12.
         hosts: String = "all".to_owned(),
@@ -239,6 +248,16 @@ impl CollectiveConfig {
                 }
                 Arc::new(Tree { ranks, reduces: self.operation == O::AllReduce, mirrors, lanes })
             }
+            (O::AllReduce, A::Hierarchical) => {
+                let in_server = self.ranks_per_server;
+                if in_server < 2 || !ranks.is_multiple_of(in_server) || ranks == in_server {
+                    return Err(format!(
+                        "algorithm = \"hierarchical\" needs several whole servers of at least 2 \
+                         ranks: {ranks} hosts are not a multiple of ranks_per_server = {in_server}"
+                    ));
+                }
+                Arc::new(Hierarchical::new(in_server, ranks / in_server, &lanes))
+            }
             (O::Broadcast, A::Ring) => Arc::new(Chain { ranks, lanes }),
             (O::AllToAll, A::Direct | A::Pairwise) => {
                 let one_at_a_time = self.algorithm == A::Pairwise;
@@ -268,7 +287,8 @@ impl CollectiveConfig {
         use xoff_core::knobs::Knob as _;
         let fitting = match self.operation {
             Operation::AllReduce => {
-                "\"ring\", \"both-ways\", \"halving-doubling\", \"tree\" or \"double-tree\""
+                "\"ring\", \"both-ways\", \"halving-doubling\", \"tree\", \"double-tree\" or \
+                 \"hierarchical\""
             }
             Operation::ReduceScatter | Operation::AllGather => {
                 "\"ring\", \"both-ways\" or \"halving-doubling\""

@@ -511,15 +511,28 @@ def _link(rng: random.Random, topology: str, fabric: Fabric) -> str:
 
 
 def fault(rng: random.Random, topology: str, fabric: Fabric, at: Times) -> Section:
-    """Draw a link that fails or loses packets."""
+    """Draw a link or a switch that fails, or a link that loses packets."""
     link = _link(rng, topology, fabric)
     begin = rng.uniform(0, at.end)
     drawn: Section = {
-        "link": link,
         "at": duration(begin),
         "until": duration(begin + at.measure * rng.uniform(0.05, 0.5)),
     }
-    if rng.random() < 0.5:
-        drawn["detection"] = duration(at.measure * rng.uniform(0.01, 0.3))
-        return {"kind": "link-down", **drawn}
-    return {"kind": "loss", **drawn, "share": round(between(rng, 1e-4, 0.5), 5)}
+    kind = rng.choice(("link-down", "switch-down", "flap", "loss", "loss", "bit-errors"))
+    if kind in ("loss", "bit-errors"):
+        drawn["link"] = link
+        drawn["direction"] = rng.choice(("both", "both", "there", "back"))
+        drawn["keep_pauses"] = rng.random() < 0.5
+        key, ratio = ("share", 0.5) if kind == "loss" else ("ratio", 1e-5)
+        drawn[key] = between(rng, ratio / 5000, ratio)
+        return {"kind": kind, **drawn}
+    drawn["detection"] = duration(at.measure * rng.uniform(0.01, 0.3))
+    if kind == "switch-down":
+        drawn["switch"] = f"spine:{rng.randrange(fabric.spines)}" if fabric.spines else "leaf:0"
+    else:
+        drawn["link"] = link
+    if kind == "flap":
+        period = at.measure * rng.uniform(0.05, 0.5)
+        drawn["period"] = duration(period)
+        drawn["down"] = duration(period * rng.uniform(0.1, 0.9))
+    return {"kind": kind, **drawn}

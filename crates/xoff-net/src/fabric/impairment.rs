@@ -3,21 +3,54 @@
 //! A port with an impaired link uses the path of packets for another partition, which checks here.
 //! Other ports need no check.
 
-use xoff_core::{Event, Rng};
+use xoff_core::{Event, Rng, math};
 
 use super::Fabric;
 use crate::drops::Drops;
-use crate::packet::NONE;
+use crate::packet::{Kind, NONE};
 
 /// Replaces the other end's partition at a port with an impaired link.
 pub(super) const IMPAIRED: u32 = NONE - 1;
 
-/// Random loss of a share of the packets.
+/// What random loss does to packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LossOf {
+    /// It takes this share of them.
+    Packets(f64),
+    /// It takes those with a wrong bit: this share of all bits is wrong.
+    Bits(f64),
+}
+
+impl LossOf {
+    /// The probability that a packet of this length is lost: 1 - (1 - p)^bits for bits.
+    fn chance(self, wire_bytes: u16) -> f64 {
+        match self {
+            LossOf::Packets(share) => share,
+            LossOf::Bits(share) => {
+                1.0 - math::exp(8.0 * f64::from(wire_bytes) * math::ln_1p(-share))
+            }
+        }
+    }
+}
+
+/// Random loss on a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RandomLoss {
+    /// Which packets it takes.
+    pub of: LossOf,
+    /// Whether frames that pause and resume queues or senders always arrive.
+    pub keeps_pauses: bool,
+}
+
+/// Kinds of packets that pause and resume.
+const PAUSES: u16 = Kind::LinkControl.bit() | Kind::BackToSender.bit();
+
+/// A port's random loss.
 #[derive(Debug)]
 struct Loss {
     /// The owner's number of this loss.
     number: u32,
-    share: f64,
+    loss: RandomLoss,
     rng: Rng,
 }
 
@@ -38,11 +71,12 @@ impl Impairment {
     }
 
     /// Whether the next packet is lost.
-    fn loses(&mut self) -> bool {
+    fn loses(&mut self, kind: Kind, wire_bytes: u16) -> bool {
         // Every loss draws for every packet, so that none shifts the draws of the others.
         let mut lost = self.down > 0;
-        for loss in &mut self.losses {
-            lost |= loss.rng.unit() < loss.share;
+        for Loss { loss, rng, .. } in &mut self.losses {
+            let is_kept = loss.keeps_pauses && PAUSES & kind.bit() != 0;
+            lost |= rng.unit() < loss.of.chance(wire_bytes) && !is_kept;
         }
         lost
     }
@@ -80,9 +114,9 @@ impl Fabric {
         self.note_impairment(port);
     }
 
-    /// A port loses this share of its packets. `number` identifies the loss for `end_loss`.
-    pub fn begin_loss(&mut self, port: u32, number: u32, share: f64, rng: Rng) {
-        self.impairment(port).losses.push(Loss { number, share, rng });
+    /// A port loses packets at random. `number` identifies the loss for `end_loss`.
+    pub fn begin_loss(&mut self, port: u32, number: u32, loss: RandomLoss, rng: Rng) {
+        self.impairment(port).losses.push(Loss { number, loss, rng });
         self.note_impairment(port);
     }
 
@@ -149,10 +183,10 @@ impl Fabric {
     #[cold]
     #[inline(never)]
     pub(super) fn cross_impaired(&mut self, port: u32, id: u32, time: u64) {
-        let wire_bytes = self.packets[id].wire_bytes;
+        let (kind, wire_bytes) = (self.packets[id].kind, self.packets[id].wire_bytes);
         let impairment = self.impairment(port);
         let (down, partition) = (impairment.down > 0, impairment.partition);
-        if impairment.loses() {
+        if impairment.loses(kind, wire_bytes) {
             impairment.lost.add(wire_bytes);
             if down {
                 // A port without a link sends nothing.
@@ -241,15 +275,48 @@ mod tests {
     #[test]
     fn a_share_is_lost_at_random_while_it_lasts() {
         let mut fabric = pair();
-        fabric.begin_loss(0, 5, 0.25, Rng::stream(1, Purpose::LinkLoss, 0));
+        let loss = |share| RandomLoss { of: LossOf::Packets(share), keeps_pauses: false };
+        fabric.begin_loss(0, 5, loss(0.25), Rng::stream(1, Purpose::LinkLoss, 0));
         let arrived = send(&mut fabric, 4000);
         assert!((2900..3100).contains(&arrived), "{arrived}");
         assert_eq!(fabric.lost(0).packets, 4000 - arrived);
         assert_eq!(fabric.tx_packets(0), 4000, "they were sent");
-        fabric.begin_loss(0, 6, 1.0, Rng::stream(1, Purpose::LinkLoss, 1));
+        fabric.begin_loss(0, 6, loss(1.0), Rng::stream(1, Purpose::LinkLoss, 1));
         assert_eq!(send(&mut fabric, 10), 0);
         fabric.end_loss(0, 6);
         fabric.end_loss(0, 5);
         assert_eq!(send(&mut fabric, 100), 100);
+    }
+
+    /// A packet of 1000 bytes has 8000 bits: with one wrong in 8000 on average, 1/e of the packets
+    /// have none.
+    #[test]
+    fn wrong_bits_take_longer_packets_more_often() {
+        let loss = LossOf::Bits(1.0 / 8000.0);
+        assert!((loss.chance(1000) - (1.0 - (-1.0f64).exp())).abs() < 1e-4);
+        assert!((loss.chance(1) - 8.0 / 8000.0).abs() < 1e-6);
+        assert!((LossOf::Bits(1e-12).chance(1500) - 1.2e-8).abs() < 1e-13);
+        assert_eq!((LossOf::Bits(0.0).chance(9000), LossOf::Bits(1.0).chance(1)), (0.0, 1.0));
+        let mut fabric = pair();
+        let loss = RandomLoss { of: loss, keeps_pauses: false };
+        fabric.begin_loss(0, 1, loss, Rng::stream(1, Purpose::LinkLoss, 0));
+        let arrived = send(&mut fabric, 4000);
+        assert!((1380..1560).contains(&arrived), "{arrived}");
+    }
+
+    #[test]
+    fn pauses_arrive_if_they_are_kept() {
+        for keeps_pauses in [false, true] {
+            let loss = RandomLoss { of: LossOf::Packets(1.0), keeps_pauses };
+            let mut port = Impairment {
+                partition: NONE,
+                down: 0,
+                losses: vec![Loss { number: 1, loss, rng: Rng::stream(1, Purpose::LinkLoss, 0) }],
+                lost: Drops::default(),
+            };
+            assert_eq!(port.loses(Kind::LinkControl, 64), !keeps_pauses);
+            assert_eq!(port.loses(Kind::BackToSender, 64), !keeps_pauses);
+            assert!(port.loses(Kind::Ack, 64));
+        }
     }
 }

@@ -277,9 +277,20 @@ fn faults_that_cannot_be_are_refused() {
     refused(&with(loss), &SETS, "share is 1.5: it is a share of the packets, 0 to 1");
     let text = with(DOWN);
     let loss = with("[[fault]]\nkind = \"loss\"\n");
-    refused(&loss, &["switch.hop=pfc"], "cannot be combined with switch.hop or nic.receive_rate");
     let slow = ["switch.hop=none", "nic.receive_rate=50Gbps"];
-    refused(&text, &slow, "cannot be combined with switch.hop or nic.receive_rate");
+    let pfc = ["switch.hop=pfc"];
+    for sets in [&slow[..], &pfc] {
+        refused(&loss, sets, "would lose pauses and resumes");
+    }
+    let kept = format!("{loss}keep_pauses = true\n");
+    refused(&kept, &["switch.hop=none"], "keep_pauses = true has no effect: nothing sends pauses");
+    let spine = |settings: &str| with(&format!("[[fault]]\nkind = \"switch-down\"\n{settings}"));
+    refused(&spine("switch = \"3\"\n"), &SETS, "\"3\" is a host: write a switch as spine:1");
+    refused(&spine("switch = \"leaf:0\"\n"), &SETS, "disconnects the network: host ");
+    let flap = "[[fault]]\nkind = \"flap\"\nlink = \"leaf:1,spine:2\"\ndown = \"1ms\"\n";
+    refused(&with(flap), &SETS, "down is 1ms: it must be more than zero and less than period");
+    let one_way = with("[[fault]]\nkind = \"loss\"\ndirection = \"back\"\n");
+    refused(&one_way, &SETS, "direction has no meaning for link = \"all\"");
     for scheme in ["hpcc", "dctcp", "dcqcn", "pfc", "pfc-gbn", "ideal-fq", "timely", "homa"] {
         let scheme = format!("scheme={scheme}");
         refused(&text, &[&scheme], "set transport.timeout = \"10ms\"");

@@ -16,6 +16,7 @@ mod determinism;
 mod effective;
 mod exact;
 mod expresspass;
+mod fault_kinds;
 mod faults;
 mod flowtune;
 mod generated;

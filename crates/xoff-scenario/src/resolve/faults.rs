@@ -1,15 +1,18 @@
 //! The `[[fault]]` entries of a scenario.
 
-use xoff_core::Ps;
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam as _;
+use xoff_core::{PortId, Ps};
+use xoff_net::fabric::RandomLoss;
+use xoff_net::hop::HopKind;
 use xoff_net::topo::Topology;
-use xoff_sim::faults::{Fault, FaultConfig};
+use xoff_sim::faults::{Defect, Direction, Fault, FaultConfig, Part};
 
 use super::Resolver;
 use super::spec::Spec;
 use crate::entries::Entries;
 use crate::links;
+use crate::sections::RunConfig;
 
 impl Resolver<'_> {
     /// Reads all entries. Problems are in the layers.
@@ -19,14 +22,9 @@ impl Resolver<'_> {
             let (layers, effective) = (&mut *self.reader.layers, &mut self.reader.effective);
             let mut list = Entries { list: "fault", layers, effective, lacking: &[] };
             let Some((settings, _)) = list.read::<FaultConfig>(&entry) else { continue };
-            let checked = fault(&settings, topology).and_then(|fault| {
-                check_steps(&fault, spec.run.grid)?;
-                check_composition(&settings, spec)?;
-                check_timeout(&fault, spec)?;
-                Ok(fault)
-            });
+            let checked = self.faults_of(&settings, topology, spec);
             match checked {
-                Ok(fault) => faults.push(fault),
+                Ok(found) => faults.extend(found),
                 Err(message) => {
                     let message = format!("[[fault]] {message}");
                     self.reader.layers.problem(Some(entry.place()), message, None);
@@ -35,26 +33,67 @@ impl Resolver<'_> {
         }
         faults
     }
+
+    /// The faults for which an entry stands.
+    fn faults_of(
+        &self,
+        settings: &FaultConfig,
+        topology: &Topology,
+        spec: &Spec,
+    ) -> Result<Vec<Fault>, String> {
+        settings.check()?;
+        let (at, until) = (settings.at(), settings.until());
+        if until != Ps(0) && until <= at {
+            return Err(format!("until is {until}, which is not after at ({at}); 0s means never"));
+        }
+        check_composition(settings, spec)?;
+        let ports = ports(settings, topology)?;
+        let RunConfig { warmup, measure, drain, grid, .. } = spec.run;
+        let run = [warmup, measure, drain]
+            .into_iter()
+            .fold(0, |sum: u64, time| sum.saturating_add(time.0));
+        let periods = settings.periods(Ps(run));
+        if periods.is_empty() {
+            return Err(format!("at ({at}) is not before the end of the run ({})", Ps(run)));
+        }
+        let fault = |(at, until): (Ps, Ps)| {
+            let until = if until == Ps(0) { Ps::NEVER } else { until };
+            let fault = Fault { defect: settings.defect(), ports: ports.clone(), at, until };
+            check_steps(&fault, grid)?;
+            check_timeout(&fault, spec)?;
+            Ok(fault)
+        };
+        periods.into_iter().map(fault).collect()
+    }
 }
 
-/// The links and the times of a fault.
-fn fault(settings: &FaultConfig, topology: &Topology) -> Result<Fault, String> {
-    settings.check()?;
-    let (link, at, until) = (settings.link(), settings.at(), settings.until());
-    if until != Ps(0) && until <= at {
-        return Err(format!("until is {until}, which is not after at ({at}); 0s means never"));
-    }
-    let ports = if link == "all" && settings.may_name_all_links() {
-        topology.port_ids().collect()
-    } else {
-        links::link(link, topology).map_err(|why| format!("link: {why}"))?
+/// The ports that lose what they send.
+fn ports(settings: &FaultConfig, topology: &Topology) -> Result<Vec<PortId>, String> {
+    let link = match settings.part() {
+        Part::Switch(name) => {
+            let ports = links::switch(name, topology);
+            return ports.map_err(|why| format!("switch: {why}"));
+        }
+        Part::Link("all") if settings.may_name_all_links() => {
+            return Ok(topology.port_ids().collect());
+        }
+        Part::Link(link) => link,
     };
+    let ports = links::link(link, topology).map_err(|why| format!("link: {why}"))?;
     let host = ports.iter().map(|&port| topology.port(port).node).min();
     if let Some(host) = host.filter(|&node| settings.is_outage() && topology.is_host(node)) {
-        return Err(format!("link: host {host} has no other link, so it would be cut off"));
+        return Err(match topology.ports_of(host).len() {
+            1 => format!("link: host {host} has no other link, so it would be cut off"),
+            _ => format!("link: host {host} would not move its flows to its other links"),
+        });
     }
-    let until = if until == Ps(0) { Ps::NEVER } else { until };
-    Ok(Fault { defect: settings.defect(), ports, at, until })
+    let first = topology.port(ports[0]).node;
+    let keeps = |port: &PortId| match settings.direction() {
+        Direction::Both => true,
+        Direction::There => topology.port(*port).node == first,
+        Direction::Back => topology.port(*port).node != first,
+    };
+    Ok(ports.into_iter().filter(keeps).collect())
 }
 
 /// Whether a fault lasts for at least one step of the grid, to which its times are rounded up.
@@ -81,18 +120,37 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
              but no switch reports losses of a link"
         ));
     }
-    let survives =
-        spec.hop.survives_loss() || settings.both_ends_know() && spec.hop.survives_link_down();
-    if !survives || spec.nic.receive_rate.0 > 0 {
-        return Err(
-            "cannot be combined with switch.hop or nic.receive_rate: lost pause frames are \
-                    modelled only for kind = \"link-down\" under PFC and BFC (bfc.backpressure = \
-                    \"queues\"); set switch.hop = \"none\" and no receive_rate, or use \
-                    faults.control_loss, which drops only such frames"
-                .into(),
-        );
+    let (keeps_pauses, hop) = (keeps_pauses(settings), spec.hop.kind());
+    let nic_pauses = spec.nic.receive_rate.0 > 0;
+    let pauses = hop != HopKind::None || nic_pauses || spec.architecture.pause().is_some();
+    if keeps_pauses && !pauses {
+        return Err("keep_pauses = true has no effect: nothing sends pauses".into());
     }
-    Ok(())
+    // The links of hosts, on which NICs pause, do not go down.
+    let survives = match settings.is_outage() {
+        true => spec.hop.survives_link_down(),
+        false => keeps_pauses || spec.hop.survives_loss() && !nic_pauses,
+    };
+    if survives {
+        return Ok(());
+    }
+    let hop = hop.show();
+    Err(match settings.is_outage() {
+        true => format!(
+            "cannot be combined with switch.hop = {hop} as it is set: a switch would keep pauses of \
+             a link that is down; under BFC, set bfc.backpressure = \"queues\""
+        ),
+        false => format!(
+            "would lose pauses and resumes of switch.hop = {hop} or nic.receive_rate, and a queue \
+             whose resume is lost would wait without end: set keep_pauses = true, or use \
+             faults.control_loss, which drops only such frames"
+        ),
+    })
+}
+
+/// Whether a fault loses packets, but no pauses.
+fn keeps_pauses(settings: &FaultConfig) -> bool {
+    matches!(settings.defect(), Defect::Loss(RandomLoss { keeps_pauses: true, .. }))
 }
 
 /// A link that loses packets needs someone who sends them again: without a timeout no sender

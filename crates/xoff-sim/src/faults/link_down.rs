@@ -2,7 +2,7 @@
 
 use xoff_core::Ps;
 
-use super::{Defect, FaultSettings};
+use super::{Defect, FaultSettings, Part};
 
 xoff_core::knobs! {
     /// A link goes down: what is on it is lost, and what is sent into it. Times are rounded up to
@@ -21,8 +21,8 @@ xoff_core::knobs! {
 }
 
 impl FaultSettings for LinkDownConfig {
-    fn link(&self) -> &str {
-        &self.link
+    fn part(&self) -> Part<'_> {
+        Part::Link(&self.link)
     }
 
     fn at(&self) -> Ps {
@@ -38,10 +38,6 @@ impl FaultSettings for LinkDownConfig {
     }
 
     fn is_outage(&self) -> bool {
-        true
-    }
-
-    fn both_ends_know(&self) -> bool {
         true
     }
 }

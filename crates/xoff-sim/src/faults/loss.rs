@@ -1,17 +1,34 @@
 //! Links that lose packets at random.
 
-use xoff_core::Ps;
+use xoff_core::{Ps, choices};
+use xoff_net::fabric::{LossOf, RandomLoss};
 
-use super::{Defect, FaultSettings};
+use super::{Defect, FaultSettings, Part};
+
+choices! {
+    /// The directions of a link in which packets are lost.
+    pub enum Direction {
+        /// Both.
+        Both = "both",
+        /// From the end that is named first to the other one.
+        There = "there",
+        /// From the end that is named second to the first one.
+        Back = "back",
+    }
+}
 
 xoff_core::knobs! {
-    /// Links lose packets at random, of every kind and in both directions. Times are rounded up to
-    /// `run.grid`.
+    /// Links lose packets at random. Times are rounded up to `run.grid`.
     pub struct LossConfig in "loss" {
         /// The two ends of the link, such as leaf:0,spine:1 or 3,leaf:0; all: all links.
         link: String = "all".to_owned(),
-        /// The share of packets that are lost.
+        /// The directions in which they are lost.
+        direction: Direction = Direction::Both,
+        /// The share of packets that are lost. With 1, the link drops everything, and no switch
+        /// notices.
         share: f64 = 0.01,
+        /// Whether frames that pause and resume (PFC, BFC, SFC) always arrive.
+        keep_pauses: bool = false,
         /// When it begins.
         at: Ps = Ps(0),
         /// When it ends; 0: never.
@@ -20,8 +37,8 @@ xoff_core::knobs! {
 }
 
 impl FaultSettings for LossConfig {
-    fn link(&self) -> &str {
-        &self.link
+    fn part(&self) -> Part<'_> {
+        Part::Link(&self.link)
     }
 
     fn at(&self) -> Ps {
@@ -33,18 +50,37 @@ impl FaultSettings for LossConfig {
     }
 
     fn defect(&self) -> Defect {
-        Defect::Loss { share: self.share }
+        Defect::Loss(RandomLoss { of: LossOf::Packets(self.share), keeps_pauses: self.keep_pauses })
     }
 
     fn check(&self) -> Result<(), String> {
-        let share = self.share;
-        if share > 1.0 {
-            return Err(format!("share is {share}: it is a share of the packets, 0 to 1"));
-        }
-        Ok(())
+        check_share("share", self.share, "packets")?;
+        check_direction(&self.link, self.direction)
+    }
+
+    fn direction(&self) -> Direction {
+        self.direction
     }
 
     fn may_name_all_links(&self) -> bool {
         true
     }
+}
+
+/// Checks a share.
+pub(super) fn check_share(key: &str, share: f64, of: &str) -> Result<(), String> {
+    if share > 1.0 {
+        return Err(format!("{key} is {share}: it is a share of the {of}, 0 to 1"));
+    }
+    Ok(())
+}
+
+/// Checks that a direction has a first and a second end.
+pub(super) fn check_direction(link: &str, direction: Direction) -> Result<(), String> {
+    if link == "all" && direction != Direction::Both {
+        return Err(
+            "direction has no meaning for link = \"all\": name the two ends of a link".into()
+        );
+    }
+    Ok(())
 }

@@ -2,12 +2,21 @@
 
 use xoff_core::Ps;
 
-use super::Defect;
+use super::{Defect, Direction};
+
+/// The part of a network that is faulty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// The links between two nodes, by their names, or all links if these are allowed.
+    Link(&'a str),
+    /// All links of this switch.
+    Switch(&'a str),
+}
 
 /// What the rest of the program asks the settings of a fault.
 pub trait FaultSettings {
-    /// The two ends of its links.
-    fn link(&self) -> &str;
+    /// What is faulty.
+    fn part(&self) -> Part<'_>;
 
     /// When it begins.
     fn at(&self) -> Ps;
@@ -26,19 +35,24 @@ pub trait FaultSettings {
         Ok(())
     }
 
+    /// The faults that it stands for, each with its begin and end, up to the end of the run.
+    fn periods(&self, _run: Ps) -> Vec<(Ps, Ps)> {
+        vec![(self.at(), self.until())]
+    }
+
+    /// The directions of its links that it concerns.
+    fn direction(&self) -> Direction {
+        Direction::Both
+    }
+
     /// Whether `link = "all"` names all links.
     fn may_name_all_links(&self) -> bool {
         false
     }
 
-    /// Whether its links carry nothing, so that switches must route around them.
+    /// Whether its links carry nothing, so that switches must route around them. Both ends of such
+    /// a link know, and forget the pauses of before.
     fn is_outage(&self) -> bool {
-        false
-    }
-
-    /// Whether both ends of a link know of the fault, and forget the pauses of before. If not, a
-    /// lost frame can leave a queue paused.
-    fn both_ends_know(&self) -> bool {
         false
     }
 }

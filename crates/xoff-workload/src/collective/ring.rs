@@ -30,6 +30,16 @@ impl Ring {
     }
 }
 
+impl Ring {
+    /// The receiver of what a rank sends in a stage, the rank from which it gets a message in this
+    /// stage, and the bytes that it sends.
+    pub(super) fn exchange(&self, lane: u32, stage: u32, rank: u32) -> (u32, u32, u64) {
+        let (right, left, piece) = self.place(lane, stage, rank);
+        let bytes = share(self.lanes[lane as usize], u64::from(self.ranks), piece, piece + 1);
+        (right, left, bytes)
+    }
+}
+
 impl Pattern for Ring {
     fn stages(&self) -> u32 {
         self.passes * (self.ranks - 1)
@@ -44,10 +54,8 @@ impl Pattern for Ring {
     }
 
     fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage {
-        let (right, left, piece) = self.place(lane, stage, rank);
+        let (right, left, bytes) = self.exchange(lane, stage, rank);
         let waits = stage.checked_sub(1).map(|before| (before, left, 0));
-        let ranks = u64::from(self.ranks);
-        let bytes = share(self.lanes[lane as usize], ranks, piece, piece + 1);
         let sends = (stage < self.stages()).then_some((right, bytes));
         Stage { waits: waits.into_iter().collect(), sends: sends.into_iter().collect() }
     }

@@ -68,6 +68,7 @@ const ALL: [(Operation, &[Algorithm]); 6] = [
             Algorithm::Halving,
             Algorithm::Tree,
             Algorithm::DoubleTree,
+            Algorithm::Hierarchical,
         ],
     ),
     (Operation::ReduceScatter, &[Algorithm::Ring, Algorithm::BothWays, Algorithm::Halving]),
@@ -98,12 +99,15 @@ proptest! {
     ) {
         for (operation, algorithms) in ALL {
             for &algorithm in algorithms {
-                let ranks =
-                    if algorithm == Algorithm::Halving { ranks.next_power_of_two() } else { ranks };
+                let ranks = match algorithm {
+                    Algorithm::Halving => ranks.next_power_of_two(),
+                    Algorithm::Hierarchical => ranks / 3 * 3 + 6,
+                    _ => ranks,
+                };
                 let bytes = Bytes(10_007);
                 let jitter = Ps(if compute { 1000 } else { 0 });
                 let config = CollectiveConfig {
-                    operation, algorithm, bytes, lanes, rounds, jitter,
+                    operation, algorithm, bytes, lanes, rounds, jitter, ranks_per_server: 3,
                     ..CollectiveConfig::default()
                 };
                 let job = job(&config, ranks).unwrap();
@@ -119,6 +123,59 @@ proptest! {
             }
         }
     }
+}
+
+/// What a rank has: for each unit of a lane's bytes, the ranks whose values its sum contains.
+///
+/// Ranks exchange pieces in the order of stages. A message carries the pieces that the receiver
+/// lacks; that an all-reduce ends with the sum of all everywhere shows that it sends the right
+/// ones.
+#[test]
+fn a_hierarchy_sums_all_values_at_every_rank() {
+    let (in_server, servers) = (3, 4);
+    let pattern = Hierarchical::new(in_server, servers, &[12]);
+    let ranks = in_server * servers;
+    // The ranks in each sum: 12 units of a byte, one bit for each rank.
+    let mut sums: Vec<[u32; 12]> = (0..ranks).map(|rank| [1 << rank; 12]).collect();
+    let unit = |piece: u32, pieces: u32| {
+        let of = 12 / pieces;
+        (piece * of) as usize..(piece * of + of) as usize
+    };
+    for stage in 0..pattern.stages() {
+        let before = sums.clone();
+        for rank in 0..ranks {
+            let (to, bytes) = pattern.stage(0, stage, rank).sends[0];
+            let (server, place) = (rank / in_server, rank % in_server);
+            // The pieces of Patarasuk and Yuan's rings: in stage s, a rank sends the one s before
+            // its own.
+            let (first, across) = (in_server - 1, 2 * (servers - 1));
+            let (units, reduces) = match stage {
+                s if s < first => (unit((place + in_server - s) % in_server, in_server), true),
+                s if s < first + across => {
+                    let own = unit((place + 1) % in_server, in_server);
+                    let s = s - first;
+                    let piece = (server + 2 * servers - s) % servers;
+                    let at = own.start + piece as usize;
+                    (at..at + 1, s < servers - 1)
+                }
+                s => (
+                    unit((place + 1 + in_server - (s - first - across)) % in_server, in_server),
+                    false,
+                ),
+            };
+            assert_eq!(units.len() as u64, bytes, "stage {stage}, rank {rank}");
+            for at in units {
+                let sum = &mut sums[to as usize][at];
+                *sum = if reduces {
+                    *sum | before[rank as usize][at]
+                } else {
+                    before[rank as usize][at]
+                };
+            }
+        }
+    }
+    let all = (1 << ranks) - 1;
+    assert!(sums.iter().flatten().all(|&sum| sum == all), "{sums:?}");
 }
 
 /// 12 bytes on four ranks: each sends three bytes to its right six times, and the pieces go round.

@@ -22,6 +22,16 @@ impl HopSettings for SfcConfig {
         Ok(())
     }
 
+    /// A switch keeps no pause: each frame has the length of its own (§3.2).
+    fn survives_link_down(&self) -> bool {
+        true
+    }
+
+    /// A lost frame pauses nobody, and one that arrives ends by itself.
+    fn survives_loss(&self) -> bool {
+        true
+    }
+
     fn needs(&self) -> Vec<Need> {
         let mut needs = vec![
             need(("transport", "flow_control"), &["none"], "both pause flows"),

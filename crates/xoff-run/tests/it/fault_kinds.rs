@@ -1,0 +1,182 @@
+//! Every kind of fault under every preset.
+
+use crate::common::{finish, for_fast_links, open, run, without_priorities};
+use xoff_core::knobs::Knob;
+use xoff_core::seam::Seam;
+use xoff_net::arch::Switch;
+use xoff_run::Run;
+use xoff_scenario::presets;
+use xoff_sim::Threads;
+use xoff_sim::faults::{FaultConfig, FaultKind};
+
+const SCENARIO: &str = r#"
+name = "faults"
+scheme = "bfc"
+leaf_spine = { leaves = 4, spines = 4, hosts_per_leaf = 4 }
+run = { warmup = "0us", measure = "300us", drain = "200ms" }
+[[traffic]]
+kind = "open-loop"
+sizes = "hadoop"
+load = 0.3
+load_on = "hosts"
+stop = "200us"
+[[traffic]]
+kind = "incast"
+degree = 10
+bytes = "300KB"
+period = "150us"
+stop = "200us"
+"#;
+
+fn fault(kind: FaultKind) -> String {
+    let settings = match kind {
+        FaultKind::LinkDown => "link = \"leaf:1,spine:2\"\ndetection = \"20us\"\n",
+        FaultKind::Flap => {
+            "link = \"leaf:1,spine:2\"\nperiod = \"40us\"\ndown = \"20us\"\ndetection = \"10us\"\n"
+        }
+        FaultKind::SwitchDown => "switch = \"spine:1\"\ndetection = \"20us\"\n",
+        FaultKind::Loss => "link = \"leaf:0,spine:0\"\ndirection = \"there\"\nshare = 0.05\n",
+        FaultKind::BitErrors => "ratio = 1e-7\n",
+    };
+    format!("[[fault]]\nkind = {}\nat = \"50us\"\nuntil = \"250us\"\n{settings}", kind.show())
+}
+
+/// Opens a scenario, and follows what its refusals say. The last refusal if that does not help.
+fn opened(scheme: &str, kind: FaultKind, parts: &str) -> Result<Run, String> {
+    let mut text = format!("{SCENARIO}{}", fault(kind));
+    let mut sets: Vec<String> = for_fast_links(scheme).iter().map(|&set| set.into()).collect();
+    sets.extend([format!("scheme={scheme}"), parts.to_owned()]);
+    for _ in 0..3 {
+        let said = match Run::open(&text, "test.toml", &sets, Threads::ONE) {
+            Ok(run) => return Ok(run),
+            Err(problems) => problems.to_string(),
+        };
+        if said.contains("set transport.timeout = \"10ms\"") {
+            sets.push("transport.timeout=500us".into());
+        } else if said.contains("set keep_pauses = true") {
+            text += "keep_pauses = true\n";
+        } else if said.contains("priority") {
+            text = without_priorities(&text);
+        } else {
+            return Err(said);
+        }
+    }
+    panic!("{scheme} {kind:?}: its refusals do not say what helps")
+}
+
+/// Why presets cannot have a fault.
+const REFUSALS: [&str; 5] = [
+    // Perfect recovery is told of the drops of switches.
+    "no switch reports losses of a link",
+    // Both directions of a flow must choose the same of several paths.
+    "symmetric_ecmp = true cannot be combined with [[fault]]",
+    // Instants in phases, and departures of other simulators.
+    "requires a scenario without [[fault]]",
+    "a switch would keep pauses of a link that is down",
+    // The host of an allocator has one link, to a spine.
+    "host 17 cannot reach host 0",
+];
+
+/// A run with a fault ends, delivers all or says what is missing, and does not depend on the cut.
+#[test]
+fn every_fault_under_every_preset_ends_or_is_refused_with_the_reason() {
+    let mut refused = Vec::new();
+    for (scheme, _) in presets() {
+        for kind in FaultConfig::kinds() {
+            let mut digests = Vec::new();
+            for parts in ["run.partitions=1", "run.partitions=3"] {
+                match opened(&scheme, kind, parts) {
+                    Ok(mut run) => {
+                        let rows = finish(&mut run);
+                        assert!(!rows.is_empty(), "{scheme} {kind:?}");
+                        let progress = run.progress();
+                        let left = progress.flows_started - progress.flows_finished;
+                        assert_eq!(left, 0, "{scheme} {kind:?}: {left} flows have not ended");
+                        digests.push(run.digest());
+                    }
+                    Err(said) => {
+                        let is_known = REFUSALS.iter().any(|known| said.contains(known));
+                        assert!(is_known, "{scheme} {kind:?}:\n{said}");
+                        refused.push(scheme.clone());
+                    }
+                }
+            }
+            digests.dedup();
+            assert!(digests.len() < 2, "{scheme} {kind:?} depends on the cut");
+        }
+    }
+    refused.dedup();
+    println!("refused for {} presets: {refused:?}", refused.len());
+    assert!(refused.len() < 20, "{refused:?}");
+}
+
+/// Fifteen senders to host 0. The spine that dies holds packets for it, has paused senders' leaves,
+/// and is paused by host 0's leaf.
+#[test]
+fn a_switch_that_dies_in_an_incast_leaves_no_pause() {
+    let text = r#"
+scheme = "bfc"
+leaf_spine = { leaves = 4, spines = 2, hosts_per_leaf = 5, host_rate = "100Gbps" }
+run = { warmup = "0us", measure = "1ms", drain = "100ms" }
+transport = { timeout = "5ms" }
+[[traffic]]
+kind = "incast"
+victims = "0"
+senders = "5-19"
+degree = 15
+bytes = "15MB"
+period = "10ms"
+[[fault]]
+kind = "switch-down"
+switch = "spine:1"
+at = "200us"
+until = "600us"
+detection = "50us"
+"#;
+    for scheme in ["bfc", "pfc", "sfc"] {
+        let mut run = open(text, &[&format!("scheme={scheme}")]);
+        let mut paused_at_death = 0;
+        let mut rows = Vec::new();
+        loop {
+            let more = run.step().unwrap_or_else(|message| panic!("{scheme}: {message}"));
+            rows.append(&mut run.rows().flows);
+            if run.progress().sim_ps == 200_000_000 {
+                paused_at_death = pauses(&run);
+            }
+            if !more {
+                break;
+            }
+        }
+        assert_eq!(rows.len(), 15, "{scheme}");
+        assert_eq!(pauses(&run), 0, "{scheme}");
+        assert!(scheme == "sfc" || paused_at_death > 0, "{scheme}: nothing was paused");
+    }
+}
+
+/// Queues that switches hold paused at their neighbours, or that are paused.
+fn pauses(run: &Run) -> u32 {
+    let partitions = run.simulation().partitions().iter();
+    let switches = partitions.flat_map(|part| part.switches()).map(|(_, switch)| switch);
+    let paused = |switch: &xoff_net::arch::AnySwitch| -> u32 {
+        let egress = switch.egress().iter().map(|port| port.paused().count_ones());
+        let ingress = (0..switch.egress().len() as u16).map(|port| switch.holds_paused(port));
+        egress.sum::<u32>() + ingress.map(|mask| mask.count_ones()).sum::<u32>()
+    };
+    switches.map(paused).sum()
+}
+
+/// In one direction, a link drops everything and no switch notices: flows that need it are
+/// unfinished, and the run ends with its drain.
+#[test]
+fn a_silent_drop_is_reported_by_its_unfinished_flows() {
+    let fault = "[[fault]]\nkind = \"loss\"\nlink = \"leaf:1,spine:2\"\nshare = 1.0\n\
+                 direction = \"back\"\n";
+    let text = format!("{SCENARIO}{fault}");
+    let sets = ["scheme=irn", "run.drain=2ms"];
+    let (run, rows) = run(&text, &sets);
+    let progress = run.progress();
+    let left = progress.flows_started - progress.flows_finished;
+    assert!(left > 0 && !rows.is_empty());
+    let summary = run.summary().json();
+    assert!(summary.contains("\"flows_started\""), "{summary}");
+}
