@@ -2341,20 +2341,87 @@ class LinkDown(_LinkDownKind, total=False):
     """
 
 
+class _FlapKind(TypedDict):
+    kind: Literal["flap"]
+
+
+class Flap(_FlapKind, total=False):
+    """A link flaps: in each `period` it is down for some time, and what is on it then is lost, and
+    what is sent into it. Times are rounded up to `run.grid`.
+    """
+
+    link: str | int | Sequence[int]
+    """The two ends, such as leaf:0,spine:1; all parallel links between them go down. Default: ""
+    """
+    at: str
+    """When it goes down for the first time. Expects a duration with its unit (s, ms, us, ns or ps),
+    such as "2us". Default: "0ps"
+    """
+    period: str
+    """The time from one failure to the next. Expects a duration with its unit (s, ms, us, ns or
+    ps), such as "2us". Default: "1ms"
+    """
+    down: str
+    """How long it is down each time. Expects a duration with its unit (s, ms, us, ns or ps), such
+    as "2us". Default: "100us"
+    """
+    until: str
+    """When it stops to flap; 0: never. Expects a duration with its unit (s, ms, us, ns or ps), such
+    as "2us". Default: "0ps"
+    """
+    detection: str
+    """How long after it went down all switches route around it, and after it is back use it again.
+    If it is back by then, no switch notices. Expects a duration with its unit (s, ms, us, ns or
+    ps), such as "2us". Default: "50us"
+    """
+
+
+class _SwitchDownKind(TypedDict):
+    kind: Literal["switch-down"]
+
+
+class SwitchDown(_SwitchDownKind, total=False):
+    """A switch goes down, with all of its links: what is on them is lost, and what is sent into
+    them from either end. A switch without which some hosts reach no others cannot go down. Times
+    are rounded up to `run.grid`.
+    """
+
+    switch: str | int | Sequence[int]
+    """The switch, such as spine:1. Default: ""
+    """
+    at: str
+    """When it goes down. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
+    Default: "0ps"
+    """
+    until: str
+    """When it is back; 0: never. Expects a duration with its unit (s, ms, us, ns or ps), such as
+    "2us". Default: "0ps"
+    """
+    detection: str
+    """How long after it went down all switches route around it, and after it is back use it again.
+    Expects a duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "1ms"
+    """
+
+
 class _LossKind(TypedDict):
     kind: Literal["loss"]
 
 
 class Loss(_LossKind, total=False):
-    """Links lose packets at random, of every kind and in both directions. Times are rounded up to
-    `run.grid`.
-    """
+    """Links lose packets at random. Times are rounded up to `run.grid`."""
 
     link: str | int | Sequence[int]
     """The two ends of the link, such as leaf:0,spine:1 or 3,leaf:0; all: all links. Default: "all"
     """
+    direction: Literal["both", "there", "back"]
+    """The directions in which they are lost. Default: "both"
+    """
     share: float
-    """The share of packets that are lost. Expects a non-negative number. Default: 0.01"""
+    """The share of packets that are lost. With 1, the link drops everything, and no switch notices.
+    Expects a non-negative number. Default: 0.01
+    """
+    keep_pauses: bool
+    """Whether frames that pause and resume (PFC, BFC, SFC) always arrive. Default: false"""
     at: str
     """When it begins. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
     Default: "0ps"
@@ -2365,7 +2432,39 @@ class Loss(_LossKind, total=False):
     """
 
 
-Fault: TypeAlias = LinkDown | Loss
+class _BitErrorsKind(TypedDict):
+    kind: Literal["bit-errors"]
+
+
+class BitErrors(_BitErrorsKind, total=False):
+    """Links corrupt bits at random, and packets with a wrong bit are lost: longer ones more often.
+    Times are rounded up to `run.grid`.
+    """
+
+    link: str | int | Sequence[int]
+    """The two ends of the link, such as leaf:0,spine:1 or 3,leaf:0; all: all links. Default: "all"
+    """
+    direction: Literal["both", "there", "back"]
+    """The directions in which they are wrong. Default: "both"
+    """
+    ratio: float
+    """The share of wrong bits. IEEE 802.3 allows 1e-12 on a link of 100 Gb/s after its error
+    correction (§91.6); optical links before they fail have much more. Expects a non-negative
+    number. Default: 1e-9
+    """
+    keep_pauses: bool
+    """Whether frames that pause and resume (PFC, BFC, SFC) always arrive. Default: false"""
+    at: str
+    """When it begins. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
+    Default: "0ps"
+    """
+    until: str
+    """When it ends; 0: never. Expects a duration with its unit (s, ms, us, ns or ps), such as
+    "2us". Default: "0ps"
+    """
+
+
+Fault: TypeAlias = LinkDown | Flap | SwitchDown | Loss | BitErrors
 """An entry of `fault`."""
 
 
@@ -2796,6 +2895,7 @@ class Collective(_CollectiveKind, _CollectiveClass, total=False):
         "halving-doubling",
         "tree",
         "double-tree",
+        "hierarchical",
         "direct",
         "pairwise",
         "dissemination",
@@ -2809,6 +2909,8 @@ class Collective(_CollectiveKind, _CollectiveClass, total=False):
     """
     lanes: int
     """Number of lanes: parts of the bytes with messages of their own, side by side. Default: 1"""
+    ranks_per_server: int
+    """Successive ranks that share a server. Default: 8"""
     hosts: str | int | Sequence[int]
     """The hosts: all, or numbers and ranges such as 0-3,7,9-12. Default: "all"
     """
@@ -3167,6 +3269,7 @@ class Settings(TypedDict, total=False):
         "halving-doubling",
         "tree",
         "double-tree",
+        "hierarchical",
         "direct",
         "pairwise",
         "dissemination",
@@ -3199,7 +3302,7 @@ class Settings(TypedDict, total=False):
     """bfc: How flows get their queues. Default: "dynamic"
     """
     at: str | Literal["dequeue", "enqueue"]
-    """In ecn, fault link-down, fault loss."""
+    """In ecn, fault link-down, fault flap, fault switch-down, fault loss, fault bit-errors."""
     back_to_zero: bool
     """go_back_n: A loss returns to the start of its chunk (the HPCC simulator's L2_BACK_TO_ZERO).
     Only whole chunks count as acknowledged: a flow ends only if its size is whole chunks. Default:
@@ -3405,7 +3508,13 @@ class Settings(TypedDict, total=False):
     """sfc: Which switches run SFC. Default: "tor"
     """
     detection: str | Literal["send", "idle"]
-    """In flowtune, fault link-down."""
+    """In flowtune, fault link-down, fault flap, fault switch-down."""
+    direction: Literal["both", "there", "back"]
+    """In fault loss, fault bit-errors."""
+    down: str
+    """fault flap: How long it is down each time. Expects a duration with its unit (s, ms, us, ns or
+    ps), such as "2us". Default: "100us"
+    """
     drain: str
     """run: The longest wait after that for measured flows to finish. Expects a duration with its
     unit (s, ms, us, ns or ps), such as "2us". Default: "50ms"
@@ -3743,6 +3852,8 @@ class Settings(TypedDict, total=False):
     """In expresspass, traffic collective."""
     k: int
     """fat_tree: Pods, and ports of a switch: an even number from 2 to 128. Default: 8"""
+    keep_pauses: bool
+    """In fault loss, fault bit-errors."""
     kind: Literal[
         "sender",
         "ndp",
@@ -3793,7 +3904,7 @@ class Settings(TypedDict, total=False):
     leave each (RFC 3042). With `recovery = "sack"` the packets they report make room. Default: true
     """
     link: str | int | Sequence[int]
-    """In fault link-down, fault loss."""
+    """In fault link-down, fault flap, fault loss, fault bit-errors."""
     link_delay: str
     """torus: Propagation delay of a link between switches. Expects a duration with its unit (s, ms,
     us, ns or ps), such as "2us". Default: "1us"
@@ -4007,7 +4118,7 @@ class Settings(TypedDict, total=False):
     ten, or GiB, MiB, KiB), such as "12MB". Default: "1KB"
     """
     period: str
-    """In traffic incast, traffic queries."""
+    """In fault flap, traffic incast, traffic queries."""
     pipelines: int
     """tofino: Ingress pipelines (§4: 4). Each has an equal share of a switch's ports, in order, and
     its part of the flow table. The number must divide the ports of every switch. Expects a whole
@@ -4102,6 +4213,8 @@ class Settings(TypedDict, total=False):
     """bfc: Queues of a port, including the control queue (§6.2.1: 32; Tofino2 has 128 at 400 Gb/s).
     Expects a whole number from 0 to 255. Default: 32
     """
+    ranks_per_server: int
+    """traffic collective: Successive ranks that share a server. Default: 8"""
     rate: str | float
     """In star, graph, traffic queries."""
     rate_bound: bool | float
@@ -4112,6 +4225,11 @@ class Settings(TypedDict, total=False):
     """
     rates: Literal["intermediate", "converged"]
     """fluid: The rates that flowlets use. Default: "intermediate"
+    """
+    ratio: float
+    """fault bit-errors: The share of wrong bits. IEEE 802.3 allows 1e-12 on a link of 100 Gb/s
+    after its error correction (§91.6); optical links before they fail have much more. Expects a
+    non-negative number. Default: 1e-9
     """
     reading: Literal["linear", "step"]
     """traffic open-loop: The reading of sizes between the points of the table. Default: "linear"
@@ -4316,7 +4434,8 @@ class Settings(TypedDict, total=False):
     servers_per_pod: int
     """rail: Servers of a pod. Default: 16"""
     share: float
-    """fault loss: The share of packets that are lost. Expects a non-negative number. Default: 0.01
+    """fault loss: The share of packets that are lost. With 1, the link drops everything, and no
+    switch notices. Expects a non-negative number. Default: 0.01
     """
     side_hosts: int
     """dumbbell: Hosts on a third switch linked to the right one (numbered last); 0: no such switch.
@@ -4517,7 +4636,7 @@ class Settings(TypedDict, total=False):
     and scheduled traffic"). Expects a whole number from 0 to 255. Default: 0
     """
     until: str
-    """In fault link-down, fault loss."""
+    """In fault link-down, fault flap, fault switch-down, fault loss, fault bit-errors."""
     utility: Literal["log", "alpha-fair"]
     """flowtune: Utility of a flowlet's rate. Default: "log"
     """

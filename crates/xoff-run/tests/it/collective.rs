@@ -75,32 +75,31 @@ fn a_ring_takes_two_passes_of_all_pieces() {
 }
 
 /// On rails, the three steps take the times of their rings: those inside servers at 400 Gb/s, the
-/// one across servers at 100 Gb/s. A step begins on links that carry no acknowledgement.
+/// one across servers at 100 Gb/s. A message is one packet. A step begins on links that carry no
+/// acknowledgement.
 #[test]
 fn a_hierarchy_takes_the_time_of_its_rings() {
     const FASTER: u64 = 4;
-    let (in_server, servers, piece) = (4, 3, 300_000);
+    const HEADER: u64 = 48;
+    let (in_server, servers, piece) = (4, 3, 9000);
     let text = format!(
         "scheme = \"pfc\"\n\
          [network]\ntopology = \"rail\"\n\
          [rail]\nservers_per_pod = {servers}\ngpus_per_server = {in_server}\nspines = 1\n\
          nic_rate = \"100Gbps\"\nserver_rate = \"400Gbps\"\nserver_delay = \"1us\"\n\
-         [frame]\npayload = \"1000B\"\nheader = \"48B\"\nack = \"{ACK}B\"\n\
+         [frame]\npayload = \"9000B\"\nheader = \"{HEADER}B\"\nack = \"{ACK}B\"\n\
          [run]\nwarmup = \"0us\"\nmeasure = \"10us\"\ndrain = \"1s\"\n\
-         [go_back_n]\nack_from = \"1GB\"\nchunk = \"{piece}B\"\n\
          [[traffic]]\nkind = \"collective\"\nalgorithm = \"hierarchical\"\n\
          ranks_per_server = {in_server}\nbytes = \"{}B\"\n",
         in_server * piece
     );
-    let inside = |bytes: u64| {
-        let packets = bytes / 1000 + 1;
-        packets * PACKET * BYTE / FASTER + 2 * DELAY
+    let ring = |stages: u64, bytes: u64, byte: u64| {
+        let arrival = 2 * ((bytes + HEADER) * byte + DELAY);
+        stages * arrival + (stages - 1) * ACK * byte
     };
-    let ring = |stages: u64, one: u64, ack: u64| stages * one + (stages - 1) * ack;
-    let (ack_inside, ack) = (ACK * BYTE / FASTER, ACK * BYTE);
-    let within = ring(in_server - 1, inside(piece), ack_inside);
-    let across = ring(2 * (servers - 1), arrival(piece / servers), ack);
-    let back = 2 * (ack_inside + DELAY);
+    let within = ring(in_server - 1, piece, BYTE / FASTER);
+    let across = ring(2 * (servers - 1), piece / servers, BYTE);
+    let back = 2 * (ACK * BYTE / FASTER + DELAY);
     assert_eq!(time(&text), 2 * within + across + back);
 }
 

@@ -124,7 +124,7 @@ fn a_torus_runs_the_same_however_it_is_cut() {
 /// Hosts have two links, one to a switch of their server and one to a leaf.
 #[test]
 fn rails_run_the_same_however_they_are_cut() {
-    let rail = ["network.topology=rail", "rail.gpus_per_server=4", "rail.spines=4"];
+    let rail = ["network.topology=rail", "rail.spines=4"];
     for scheme in ["bfc", "sfc", "homa"] {
         assert_same_however_cut(scheme, &rail);
     }
