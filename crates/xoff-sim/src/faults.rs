@@ -14,8 +14,8 @@ mod switch_down;
 pub use bit_errors::BitErrorsConfig;
 pub use flap::FlapConfig;
 pub use link_down::LinkDownConfig;
-pub use loss::{Direction, LossConfig};
-pub use settings::{FaultSettings, Part};
+pub use loss::LossConfig;
+pub use settings::{Direction, FaultSettings, Part};
 pub use switch_down::SwitchDownConfig;
 
 xoff_core::seam! {
@@ -54,7 +54,7 @@ pub enum Defect {
 pub struct Fault {
     /// The defect.
     pub defect: Defect,
-    /// The affected ports: those that lose what they send.
+    /// The affected ports, which lose what they send.
     pub ports: Vec<PortId>,
     /// Begin.
     pub at: Ps,

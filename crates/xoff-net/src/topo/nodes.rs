@@ -60,8 +60,8 @@ impl Topology {
         label.filter(|label| !label.is_empty())
     }
 
-    /// The node that scenarios can name by this label: one that begins with a letter, and so is no
-    /// number, and has neither colon nor comma.
+    /// The node with this label, if scenarios can name a node by it: a label that begins with a
+    /// letter is no number, and has neither colon nor comma.
     #[must_use]
     pub fn labelled(&self, label: &str) -> Option<NodeId> {
         self.node_ids().find(|&node| self.label(node) == Some(label) && is_name(label))

@@ -118,8 +118,7 @@ impl SwitchLinks {
         }
     }
 
-    /// Dijkstra's search. Of two switches at the same cost, the one that was reached first is found
-    /// first.
+    /// Dijkstra's search. Of two switches at the same cost, the first reached is found first.
     fn search_by_cost(&self, ends: &Ends, Search { costs, found, .. }: &mut Search) {
         let mut waiting = BinaryHeap::new();
         let mut order = 0u64;

@@ -1,5 +1,5 @@
-//! A grid of switches with rings in two or three dimensions (Dally and Towles, "Principles and Practices
-//! of Interconnection Networks", ch. 5).
+//! A grid of switches with rings in two or three dimensions (Dally and Towles, "Principles and
+//! Practices of Interconnection Networks", ch. 5).
 //!
 //! Packets take shortest paths, and a switch chooses among the next links of these paths by hash.
 //! There are no virtual channels, so pauses can close cycles: `xoff check` lists them, and
@@ -14,10 +14,10 @@ use super::{Census, Count, Link, Topology, TopologySettings};
 const SIDE_MAX: u32 = 1024;
 
 knobs! {
-    /// A torus of two or three dimensions: a grid of switches, each with hosts and with links to its
-    /// two neighbours in each dimension. The last switch of a row is linked to its first one; so
-    /// are those of columns and, with several planes, those at the same place of each plane. In a
-    /// ring of two switches, two parallel links join them.
+    /// A torus of two or three dimensions: a grid of switches, each with hosts and with links to
+    /// its two neighbours in each dimension. The last switch of a row is linked to its first one;
+    /// so are the last switch of a column and, with several planes, the last plane. In a ring of
+    /// two switches, two parallel links join them.
     ///
     /// Uniform traffic among the hosts of the default torus can use all of their links' rate.
     pub struct TorusConfig in "torus" {

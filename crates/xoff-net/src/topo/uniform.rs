@@ -63,8 +63,8 @@ struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    /// Adds `share` from each server to the loads of the ports on the way to a group. A switch sends
-    /// after all those that send to it: paths of the lowest cost have no cycle.
+    /// Adds `share` from each server to the loads of the ports on the way to a group. A switch
+    /// sends after all switches that send to it: paths of the lowest cost have no cycle.
     fn add(&mut self, group: usize, share: f64) {
         let (topology, routes) = (self.topology, self.routes);
         self.inject(group, share);

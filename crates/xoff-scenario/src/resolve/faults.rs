@@ -1,10 +1,10 @@
 //! The `[[fault]]` entries of a scenario.
 
-use xoff_core::knobs::Knob as _;
+use xoff_core::knobs::{Capabilities, Knob as _};
 use xoff_core::seam::Seam as _;
 use xoff_core::{PortId, Ps};
+use xoff_net::capability::CONTROL_FRAMES;
 use xoff_net::fabric::RandomLoss;
-use xoff_net::hop::HopKind;
 use xoff_net::topo::Topology;
 use xoff_sim::faults::{Defect, Direction, Fault, FaultConfig, Part};
 
@@ -120,9 +120,12 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
              but no switch reports losses of a link"
         ));
     }
-    let (keeps_pauses, hop) = (keeps_pauses(settings), spec.hop.kind());
+    let keeps_pauses = keeps_pauses(settings);
     let nic_pauses = spec.nic.receive_rate.0 > 0;
-    let pauses = hop != HopKind::None || nic_pauses || spec.architecture.pause().is_some();
+    let mut found = Capabilities::default();
+    spec.hop.provide(&mut found);
+    spec.architecture.provide(&mut found);
+    let pauses = nic_pauses || found.missing(CONTROL_FRAMES).is_none();
     if keeps_pauses && !pauses {
         return Err("keep_pauses = true has no effect: nothing sends pauses".into());
     }
@@ -134,11 +137,11 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
     if survives {
         return Ok(());
     }
-    let hop = hop.show();
+    let hop = spec.hop.kind().show();
     Err(match settings.is_outage() {
         true => format!(
-            "cannot be combined with switch.hop = {hop} as it is set: a switch would keep pauses of \
-             a link that is down; under BFC, set bfc.backpressure = \"queues\""
+            "cannot be combined with switch.hop = {hop} as it is set: a switch would keep pauses \
+             of a link that is down; under BFC, set bfc.backpressure = \"queues\""
         ),
         false => format!(
             "would lose pauses and resumes of switch.hop = {hop} or nic.receive_rate, and a queue \

@@ -1,21 +1,9 @@
 //! Links that lose packets at random.
 
-use xoff_core::{Ps, choices};
+use xoff_core::Ps;
 use xoff_net::fabric::{LossOf, RandomLoss};
 
-use super::{Defect, FaultSettings, Part};
-
-choices! {
-    /// The directions of a link in which packets are lost.
-    pub enum Direction {
-        /// Both.
-        Both = "both",
-        /// From the end that is named first to the other one.
-        There = "there",
-        /// From the end that is named second to the first one.
-        Back = "back",
-    }
-}
+use super::{Defect, Direction, FaultSettings, Part};
 
 xoff_core::knobs! {
     /// Links lose packets at random. Times are rounded up to `run.grid`.

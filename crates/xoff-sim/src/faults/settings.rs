@@ -1,8 +1,8 @@
 //! What the settings of a fault say about it, and need of the other parts of a scenario.
 
-use xoff_core::Ps;
+use xoff_core::{Ps, choices};
 
-use super::{Defect, Direction};
+use super::Defect;
 
 /// The part of a network that is faulty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,18 @@ pub enum Part<'a> {
     Link(&'a str),
     /// All links of this switch.
     Switch(&'a str),
+}
+
+choices! {
+    /// The directions of a link in which packets are lost.
+    pub enum Direction {
+        /// Both.
+        Both = "both",
+        /// From the end that is named first to the other one.
+        There = "there",
+        /// From the end that is named second to the first one.
+        Back = "back",
+    }
 }
 
 /// What the rest of the program asks the settings of a fault.

@@ -1,6 +1,6 @@
 //! All-reduce in three steps: within servers, across servers, within servers (Cho et al.,
-//! "BlueConnect: Decomposing All-Reduce for Deep Learning on Heterogeneous Network Hierarchy", MLSys
-//! 2019). On a rail-optimised fabric, the second step stays on rails.
+//! "BlueConnect: Decomposing All-Reduce for Deep Learning on Heterogeneous Network Hierarchy",
+//! MLSys 2019). On a rail-optimised fabric, the second step stays on rails.
 
 use super::pattern::{Pattern, Stage, share};
 use super::ring::Ring;

@@ -27,7 +27,7 @@ impl HopSettings for SfcConfig {
         true
     }
 
-    /// A lost frame pauses nobody, and one that arrives ends by itself.
+    /// A lost frame pauses no sender, and the pause of each frame ends by itself.
     fn survives_loss(&self) -> bool {
         true
     }
