@@ -129,12 +129,13 @@ def _sorted(table: Mapping[str, Any], order: list[str]) -> Tables:
 
 def anchor(tables: Tables, folder: Path) -> None:
     """Make paths of files in a scenario independent of the folder that they are relative to."""
+    entries = [one for one in tables.values() if isinstance(one, dict)]
     for name, spec in settings.top_level().items():
-        if not settings.is_list(spec) or not isinstance(tables.get(name), list):
-            continue
-        for entry in tables[name]:
-            for key in ("file", "sizes"):
-                path = entry.get(key) if isinstance(entry, dict) else None
-                # `sizes` may also name a table of the engine.
-                if isinstance(path, str) and path and (key == "file" or path.endswith(".csv")):
-                    entry[key] = str(folder / path)
+        if settings.is_list(spec) and isinstance(tables.get(name), list):
+            entries += [one for one in tables[name] if isinstance(one, dict)]
+    for entry in entries:
+        for key in ("file", "sizes"):
+            path = entry.get(key)
+            # `sizes` may also name a table of the engine.
+            if isinstance(path, str) and path and (key == "file" or path.endswith(".csv")):
+                entry[key] = str(folder / path)
