@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from xoff import engine, source
+from xoff.budget import Budget
 from xoff.cores import cores
 from xoff.engine import Report, Watcher
-from xoff.errors import UsageError, as_path
+from xoff.errors import EndedEarly, UsageError, as_path
 from xoff.manifest import needed_tables
 from xoff.progress import RunProgress, line_for
 from xoff.result import Result
@@ -96,6 +97,8 @@ def run(
     note: Callable[[str], None] | None = None,
     max_memory: str | int | None = None,
     watcher: Watcher | None = None,
+    max_wall: str | float | None = None,
+    max_packet_hops: str | int | None = None,
 ) -> Result:
     """Run a scenario to its end and return its result.
 
@@ -110,12 +113,19 @@ def run(
     - `note`: called before the run starts with the reason why it uses fewer threads, if it does.
     - `max_memory`: as in `check`.
     - `watcher`: looks at the run while it advances, such as `xoff run --live`.
+    - `max_wall`: end the run early after this wall-clock time, the building of the network
+      included: `"10m"`, or seconds. It is looked at several times a second, so where the run ends
+      depends on the machine.
+    - `max_packet_hops`: end the run early after the step of the time grid in which it has sent so
+      many packets on links. Where it ends is the same for any number of threads.
 
     The GIL is released while the engine runs. Ctrl-C takes effect within a second: it raises
     `Interrupted` (a `KeyboardInterrupt`) and leaves partial results in `<out>.partial`.
     Raises `ScenarioError` (nothing ran), `UsageError` (`out` cannot be written, `threads` below
-    1), `RunError` (the run failed or the disk is full).
+    1), `RunError` (the run failed or the disk is full), `EndedEarly` (a `RunError`: it reached
+    `max_wall` or `max_packet_hops`; `.result` has the results of its part).
     """
+    budget = Budget.of(max_wall, max_packet_hops)
     place = None if out is None else as_path(out, "a run directory")
     given = source.read(scenario)
     most = cores() if threads is None else threads
@@ -124,13 +134,14 @@ def run(
     )
     if watcher is not None and not hasattr(native, "ports"):
         raise UsageError("a live report requires a run with packets; this engine has none")
+    budget.check(native)
     if note is not None and native.threads_note is not None:
         note(native.threads_note)
     if callable(progress):
-        return _driven(native, place, command, progress, watcher)
+        return _driven(native, place, command, progress, watcher, budget)
     line = line_for(progress)
     try:
-        return _driven(native, place, command, RunProgress(line), watcher)
+        return _driven(native, place, command, RunProgress(line), watcher, budget)
     finally:
         line.clear()
 
@@ -141,19 +152,28 @@ def _driven(
     command: list[str] | None,
     report: Report,
     watcher: Watcher | None,
+    budget: Budget,
 ) -> Result:
     """Advance a run to its end, in memory or into a run directory."""
     if place is None:
         memory = _Memory()
-        engine.drive(native, memory, report, watcher)
+        early = engine.drive(native, memory, report, watcher, budget)
         summary = json.loads(native.summary())
-        return Result(summary, native.effective(), native.digest(), tables=memory.tables())
+        if early is not None:
+            summary = early.marked(summary)
+        result = Result(summary, native.effective(), native.digest(), tables=memory.tables())
+        if early is not None:
+            raise EndedEarly(early.text, result)
+        return result
     from xoff.rundir import RunDir
 
     with RunDir(place, command or sys.argv) as folder:
         folder.begin(native)
-        engine.drive(native, folder, report, watcher)
-        return folder.finish(native)
+        early = engine.drive(native, folder, report, watcher, budget)
+        if early is None:
+            return folder.finish(native)
+        result = folder.finish_early(native, early)
+    raise EndedEarly(f"{early.text}\n{folder.left()}", result)
 
 
 def presets() -> dict[Preset, str]:

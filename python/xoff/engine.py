@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
+from xoff.budget import Budget, EarlyEnd
 from xoff.errors import RunError, ScenarioError, UsageError
 from xoff.native import load
 from xoff.text import suggestion
@@ -59,6 +60,8 @@ STEP_MS = 150
 
 # More than any machine has. What a number that large means is a mistake.
 MOST_THREADS = 65_536
+
+NO_BUDGET = Budget()
 
 
 class Sink(Protocol):
@@ -197,19 +200,24 @@ def _size(memory: str | int | None) -> str | None:
 
 
 def drive(
-    run: Run, sink: Sink, report: Report | None = None, watcher: Watcher | None = None
-) -> None:
+    run: Run,
+    sink: Sink,
+    report: Report | None = None,
+    watcher: Watcher | None = None,
+    budget: Budget = NO_BUDGET,
+) -> EarlyEnd | None:
     """Advance `run` to its end, handing rows to `sink` as they come.
 
-    A `watcher` sees the run from its beginning. Raises `RunError` if the engine gives up,
-    `KeyboardInterrupt` between slices.
+    A `watcher` sees the run from its beginning. Returns where the run ended early if it reached
+    its `budget`. Raises `RunError` if the engine gives up, `KeyboardInterrupt` between slices.
     """
-    more = True
+    more, early = True, None
     if watcher is not None:
         watcher.begin(run)
-    while more:
+    while more and early is None:
         with _translated():
-            more = run.step(STEP_MS)
+            more = budget.step(run, STEP_MS)
+        early = budget.early_end(run.progress()) if more else None
         for table, batch in run.take_tables():
             sink.rows(table, batch)
             if watcher is not None:
@@ -220,6 +228,10 @@ def drive(
             report(run.progress())
         if watcher is not None:
             watcher.tick(run.progress())
+    if early is not None and hasattr(run, "ports"):
+        # The engine gives them at the end of the scenario only.
+        sink.rows("ports", run.ports())
+    return early
 
 
 def schema() -> str:

@@ -7,6 +7,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xoff.result import Result
 
 
 class XoffError(Exception):
@@ -35,6 +39,16 @@ class IncompleteRunError(UsageError):
 
 class RunError(XoffError, RuntimeError):
     """A run that started and failed; `str()` says where."""
+
+
+class EndedEarly(RunError):
+    """A run that reached its budget; `result` has the results of its part, marked as such."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, result: Result | None = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class Interrupted(KeyboardInterrupt):

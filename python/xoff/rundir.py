@@ -7,12 +7,13 @@ A crash, a full disk or a Ctrl-C therefore never leaves something that looks fin
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,6 +21,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from xoff import engine, publishing
+from xoff.budget import KEY, EarlyEnd
 from xoff.errors import Interrupted, RunError, UsageError, XoffError, writing
 from xoff.integrity import Entry, HashedFile, RunFiles, open_run_dir, write_hashed
 from xoff.manifest import (
@@ -97,7 +99,7 @@ class RunDir:
         self.work = publishing.partial_of(self.out)
         self._began = time.monotonic()
         self._lock: IO[str] | None = None
-        self._complete = False
+        self._complete = self._ended_early = False
         self._tables: dict[str, TableWriter] = {}
         self._others: dict[str, HashedFile] = {}
         self._files: dict[str, Entry] = {}
@@ -172,28 +174,45 @@ class RunDir:
 
         Return the finished run.
         """
-        effective, summary = run.effective(), run.summary()
+        summary = run.summary()
         known = read_summary(summary, self.work / SUMMARY)
         with signals_held():
-            self._close_files()
-            self._write_text(SUMMARY, summary)
-            self._manifest.pop(OTHERS, None)
-            self._manifest.update(
-                {key: known[key] for key in ("name", "scheme", "seed") if key in known},
-                digest=run.digest(),
-                complete=True,
-                status="complete",
-                wall_s=self._wall_s(),
-                files=dict(sorted(self._files.items())),
-            )
-            with writing(self.work):
-                for name in self._files:
-                    publishing.sync(self.work / name)
-                save_manifest(self.work, self._manifest)
+            self._write_results(run, summary, known, complete=True, status="complete")
             self._complete = True
             self._publish()
         files = RunFiles(self.out, self._manifest)
-        return Result(known, effective, run.digest(), self.out, files=files)
+        return Result(known, run.effective(), run.digest(), self.out, files=files)
+
+    def finish_early(self, run: Run, early: EarlyEnd) -> Result:
+        """Write the results of a part of a run. The folder stays `.partial`, marked incomplete."""
+        known = early.marked(read_summary(run.summary(), self.work / SUMMARY))
+        marks = {"complete": False, "status": early.text, KEY: early.as_json()}
+        with signals_held():
+            self._write_results(run, json.dumps(known), known, **marks)
+            self._ended_early = True
+            for left in (RESERVE, LOCK):
+                self._remove(left)
+        files = RunFiles(self.work, self._manifest, partial=True)
+        return Result(known, run.effective(), run.digest(), self.work, files=files)
+
+    def _write_results(
+        self, run: Run, summary: str, known: Mapping[str, Any], **marks: Any
+    ) -> None:
+        """Close all files, write the summary and a manifest with these marks, and sync."""
+        self._close_files()
+        self._write_text(SUMMARY, summary)
+        self._manifest.pop(OTHERS, None)
+        self._manifest.update(
+            {key: known[key] for key in ("name", "scheme", "seed") if key in known},
+            digest=run.digest(),
+            **marks,
+            wall_s=self._wall_s(),
+            files=dict(sorted(self._files.items())),
+        )
+        with writing(self.work):
+            for name in self._files:
+                publishing.sync(self.work / name)
+            save_manifest(self.work, self._manifest)
 
     def _close_files(self) -> None:
         for name, table in self._tables.items():
@@ -220,17 +239,17 @@ class RunDir:
     ) -> None:
         """Mark an unfinished folder as such and release it."""
         try:
-            if error is not None and not self._complete:
+            if error is not None and not (self._complete or self._ended_early):
                 with signals_held():
                     self._abandon(error)
         finally:
             self._unlock()
         if isinstance(error, KeyboardInterrupt):
-            raise Interrupted(f"interrupted; {self._left()}") from None
+            raise Interrupted(f"interrupted; {self.left()}") from None
         if isinstance(error, RunError) and not self._complete:
-            raise RunError(f"{error}\n{self._left()}") from error.__cause__
+            raise RunError(f"{error}\n{self.left()}") from error.__cause__
 
-    def _left(self) -> str:
+    def left(self) -> str:
         """Say where what was done is."""
         if self._complete:
             return f"the run is complete, in {self.out if self.out.exists() else self.work}"
