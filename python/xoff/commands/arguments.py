@@ -72,7 +72,7 @@ def add_budget(parser: Parser, what: str = "the run") -> None:
         "--max-packet-hops",
         type=_checked(budget.count),
         metavar="N",
-        help=f"end {what} early after so many packet-hops, e.g. 500M; where it ends is the same "
+        help=f"end {what} early after N packet-hops, e.g. 500M; where it ends is the same "
         "for any number of threads (exit code 3)",
     )
 

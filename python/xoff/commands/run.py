@@ -23,6 +23,7 @@ from xoff.commands.arguments import (
     settings_of,
 )
 from xoff.errors import EndedEarly, UsageError
+from xoff.estimate import Estimate
 from xoff.progress import JsonProgress, Line, RunProgress
 from xoff.terminal import complain, say
 
@@ -88,6 +89,8 @@ def call(args: argparse.Namespace) -> int:
                 watcher=watcher,
                 max_wall=args.max_wall,
                 max_packet_hops=args.max_packet_hops,
+                # What another program reads on stderr are errors.
+                expect=None if args.progress_json else _expect_on(line),
             )
     except EndedEarly as early:
         line.clear()
@@ -131,6 +134,10 @@ def _live_view(
 
 def _note_on(line: Line) -> Callable[[str], None]:
     return lambda text: line.note(f"xoff: note: {text}")
+
+
+def _expect_on(line: Line) -> Callable[[Estimate], None]:
+    return lambda found: line.note(f"xoff: note: {found.text}")
 
 
 def _default_out(file: Path) -> Path:

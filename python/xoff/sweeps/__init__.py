@@ -132,8 +132,7 @@ def sweep(
       a `grid`.
     - `out`: folder of the results (default: `out/` and the name of the file or scenario).
     - `grid`: values per setting, all combined: `{"scheme": ["bfc", "dctcp"], "load": [0.4, 0.8]}`.
-    - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number, or with
-      these.
+    - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number, or these.
     - `measures`: with a `grid`, numbers of every point by name, each a path of the summary such as
       `"buffer.p99_bytes"` or a dict with the keys of `[[measure]]` (default: `DEFAULT_MEASURES`).
     - `levels`: values of measures, `{"p99": 3, "delay": "10us"}`, to find in `Swept.crossings`.
@@ -144,15 +143,13 @@ def sweep(
     - `again`: run what failed before once more.
     - `x`, `y`: draw this measure (default: all) along this setting (default: `Grid.default_x`).
       Without Matplotlib (`pip install 'xoff[plot]'`) there is no figure.
-    - `max_memory`, `max_wall`, `max_packet_hops`: limits of each run, as in `xoff.run`. A run that
-      ends early by them is a failed one.
+    - `max_memory`, `max_wall`, `max_packet_hops`: limits of each run, which fails if it ends early.
     - `progress`: None shows a line in notebooks and on terminals, True everywhere, False nowhere.
 
     A run is found by its content, so a sweep that was stopped or extended continues. Failed runs
     are in `Swept.failures`; the rest is written. Raises `UsageError` or `ScenarioError` before
     anything runs, `Interrupted` on Ctrl-C.
     """
-    budget = Budget.of(max_wall, max_packet_hops)
     if grid is not None:
         prepared = _prepare_grid(given, grid, measures, out, set, seeds, max_memory)
     elif measures is not None or not isinstance(given, (str, os.PathLike)):
@@ -160,7 +157,7 @@ def sweep(
     else:
         prepared = prepare(Path(as_path(given, "a sweep")), out, set, seeds, max_memory)
     prepared = prepared.asked(levels, relative_to, relation)
-    prepared.limit(budget)
+    prepared.limit(Budget.of(max_wall, max_packet_hops))
     choose(prepared.grid, x, y)
     prepared.skip_failed(again)
     line = line_for(progress)
