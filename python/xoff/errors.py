@@ -64,6 +64,10 @@ def reason(error: OSError) -> str:
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         what = error.strerror or "permission denied"
         return f"{what.lower()}; choose a writable folder with --out"
+    if error.errno == errno.EFBIG:
+        return "the limit of a file's size is reached; raise it (`ulimit -f`)"
+    if error.errno == errno.ENOENT:
+        return "its folder was removed meanwhile; run it again, or choose another with --out"
     return error.strerror or str(error)
 
 

@@ -27,9 +27,10 @@ from xoff.engine import NO_BUDGET
 from xoff.errors import EndedEarly, RunError, ScenarioError, UsageError, writing
 from xoff.experiment import Point
 from xoff.integrity import AGAIN
+from xoff.locks import in_use
 from xoff.publishing import discard_damaged
 from xoff.result import Result, load
-from xoff.rundir import adopt, in_use
+from xoff.rundir import adopt
 from xoff.toml_text import parse_toml
 
 POLL_S = 0.05

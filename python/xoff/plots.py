@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ except ModuleNotFoundError:
     extras.need(extras.PLOT, "xoff.plots")
     raise
 
+from xoff.drafts import draft_of
 from xoff.errors import writing
 from xoff.lookup import lookup
 from xoff.panels import (
@@ -180,8 +180,7 @@ def save_picture(figure: Figure, target: Path, dpi: int, source: str = "") -> No
 
 
 def _write(figure: Figure, target: Path, **options: Any) -> None:
-    draft = target.with_name(f".{target.name}.{os.getpid()}{target.suffix}")
     with writing(target), mpl.rc_context(_SETTINGS):
         target.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(draft, **options)
-        draft.replace(target)
+        with draft_of(target) as draft:
+            figure.savefig(draft, **options)

@@ -13,9 +13,9 @@ from xoff import computed, extras, jobs, papers, points, readings, recorded, rep
 from xoff.budget import Budget
 from xoff.claims import Claim, load_claims
 from xoff.cores import cores
+from xoff.drafts import replace_text
 from xoff.errors import Interrupted, RunError, UsageError, writing
 from xoff.experiment import Experiment, load_experiment
-from xoff.manifest import replace_text
 from xoff.papers import find_experiment
 from xoff.progress import Line
 from xoff.reproduce_progress import ReproduceProgress

@@ -18,15 +18,16 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from xoff import engine, publishing
 from xoff.budget import KEY, EarlyEnd
+from xoff.drafts import sync
 from xoff.errors import Interrupted, RunError, UsageError, XoffError, writing
 from xoff.integrity import Entry, HashedFile, RunFiles, open_run_dir, write_hashed
+from xoff.locks import FolderLock
 from xoff.manifest import (
     DRAFT,
-    LOCK,
     MANIFEST,
     OTHERS,
     RESERVE,
@@ -44,18 +45,10 @@ from xoff.tables import TableWriter, empty_schema
 if TYPE_CHECKING:
     from xoff._native import Run
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - Windows: two runs into one folder go undetected
-    fcntl = None  # type: ignore[assignment]
-
 STOP_SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 """Signals that end a run in an orderly way; Windows has no SIGHUP."""
-
-# `in_use` has the lock for a moment; only a run has it for longer than this.
-LOOK_S = 0.4
 
 # Space that is given back when the disk is full, so that the manifest can say what happened.
 RESERVE_BYTES = 16_384
@@ -98,7 +91,7 @@ class RunDir:
         self.out = resolved(out)
         self.work = publishing.partial_of(self.out)
         self._began = time.monotonic()
-        self._lock: IO[str] | None = None
+        self._lock = FolderLock(self.out)
         self._complete = self._ended_early = False
         self._tables: dict[str, TableWriter] = {}
         self._others: dict[str, HashedFile] = {}
@@ -115,35 +108,27 @@ class RunDir:
 
     def __enter__(self) -> RunDir:
         """Claim the folder; everything that can be known to fail fails here."""
+        with writing(self.work, UsageError):
+            self.out.parent.mkdir(parents=True, exist_ok=True)
+            self._lock.take()
+        try:
+            self._begin()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def _begin(self) -> None:
         publishing.check_out(self.out)
         with writing(self.work, UsageError):
-            self._claim()
             if _is_finished(self.work):
                 # Only a crash or something in the way kept it from getting its name.
                 publishing.publish(self.work, self.out)
-                self._unlock()
-                self._claim()
+            self.work.mkdir(exist_ok=True)
             publishing.clear(self.work)
             (self.work / RESERVE).write_bytes(os.urandom(RESERVE_BYTES))
             save_manifest(self.work, self._manifest)
         self._tables = {table: self._writer(table) for table in needed_tables()}
-        return self
-
-    def _claim(self) -> None:
-        self.work.mkdir(parents=True, exist_ok=True)
-        if fcntl is None:
-            return
-        self._lock = (self.work / LOCK).open("w", encoding="utf-8")
-        deadline = time.monotonic() + LOOK_S
-        while not _taken(self._lock):
-            if time.monotonic() > deadline:
-                self._unlock()
-                raise UsageError(f"another run is writing {self.work}; wait or use --out")
-            time.sleep(LOOK_S / 20)
-
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            self._lock.close()
 
     def rows(self, table: str, batch: Any) -> None:
         """Append rows of a table. The files of some tables are there only if they get rows."""
@@ -158,10 +143,10 @@ class RunDir:
         """Append to a file that is no table."""
         with writing(self.work / name):
             if name not in self._others:
-                self._others[name] = HashedFile(self.work / name)
-                # An interrupted run has no list of files, but a new run may replace these.
-                self._manifest[OTHERS] = sorted(self._others)
+                # A killed run has no list of files, but a new run may replace these.
+                self._manifest[OTHERS] = sorted({*self._others, name})
                 save_manifest(self.work, self._manifest)
+                self._others[name] = HashedFile(self.work / name)
             self._others[name].write(data)
 
     def begin(self, run: Run) -> None:
@@ -190,8 +175,7 @@ class RunDir:
         with signals_held():
             self._write_results(run, json.dumps(known), known, **marks)
             self._ended_early = True
-            for left in (RESERVE, LOCK):
-                self._remove(left)
+            self._remove(RESERVE)
         files = RunFiles(self.work, self._manifest, partial=True)
         return Result(known, run.effective(), run.digest(), self.work, files=files)
 
@@ -211,7 +195,7 @@ class RunDir:
         )
         with writing(self.work):
             for name in self._files:
-                publishing.sync(self.work / name)
+                sync(self.work / name)
             save_manifest(self.work, self._manifest)
 
     def _close_files(self) -> None:
@@ -243,7 +227,7 @@ class RunDir:
                 with signals_held():
                     self._abandon(error)
         finally:
-            self._unlock()
+            self._lock.release()
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(f"interrupted; {self.left()}") from None
         if isinstance(error, RunError) and not self._complete:
@@ -276,8 +260,7 @@ class RunDir:
         self._remove(RESERVE)
         with suppress(OSError):
             save_manifest(self.work, self._manifest)
-        for left in (MANIFEST + DRAFT, LOCK):
-            self._remove(left)
+        self._remove(MANIFEST + DRAFT)
 
     def _remove(self, name: str) -> None:
         with suppress(OSError):
@@ -290,30 +273,6 @@ class RunDir:
         self._files[name] = write_hashed(self.work / name, text)
 
 
-def _taken(lock: IO[str]) -> bool:
-    """Take a lock unless another process has it; return whether it is taken."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def in_use(out: Path) -> bool:
-    """Return whether another process is writing the run directory `out`."""
-    lock = publishing.partial_of(resolved(out)) / LOCK
-    if fcntl is None or not lock.exists():
-        return False
-    try:
-        with lock.open("r", encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # it was removed meanwhile
-        return False
-    return False
-
-
 def adopt(out: Path) -> None:
     """Give a finished run its name, if a crash came between its end and the rename.
 
@@ -323,12 +282,12 @@ def adopt(out: Path) -> None:
     if os.path.lexists(found.out) or not _is_finished(found.work):
         return
     with writing(found.work):
-        found._claim()
+        found._lock.take()
         try:
             if _is_finished(found.work):
                 publishing.publish(found.work, found.out)
         finally:
-            found._unlock()
+            found._lock.release()
 
 
 def _is_finished(folder: Path) -> bool:

@@ -24,8 +24,8 @@ def add(parser: Parser) -> None:
 
 def call(args: argparse.Namespace) -> int:
     """`xoff report`: write finished runs as one HTML page."""
+    from xoff.drafts import replace_text
     from xoff.html_report import document, payload
-    from xoff.manifest import replace_text
     from xoff.result import load
 
     if args.out.is_dir() or args.out.name in ("", ".."):

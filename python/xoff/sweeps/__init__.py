@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from xoff import extras, jobs, notebook, source
 from xoff.budget import Budget
 from xoff.cores import cores
+from xoff.drafts import draft_of, replace_text
 from xoff.errors import Interrupted, UsageError, as_path, writing
-from xoff.manifest import replace_text
 from xoff.progress import Line, line_for
 from xoff.reproduce_progress import ReproduceProgress
 from xoff.result import Result
@@ -278,11 +278,9 @@ class Prepared:
         }
         files = []
         for name, write in contents.items():
-            # Another process may be writing the same.
-            target, draft = self.out / name, self.out / f".{name}.{os.getpid()}"
-            with writing(target):
+            target = self.out / name
+            with writing(target), draft_of(target) as draft:
                 write(draft)
-                draft.replace(target)
             files.append(target)
         if found and extras.has(extras.PLOT):
             files += self._draw(found, x, y)
