@@ -191,7 +191,7 @@ def _driven(
         summary = json.loads(native.summary())
         if early is not None:
             summary = early.marked(summary)
-        result = Result(summary, native.effective(), native.digest(), tables=memory.tables())
+        result = Result(summary, engine.effective(native), native.digest(), tables=memory.tables())
         if early is not None:
             raise EndedEarly(early.text, result)
         return result

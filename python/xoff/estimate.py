@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from xoff import engine
 from xoff.text import count_text, time_text
 from xoff.toml_text import parse_toml
 
@@ -96,7 +97,7 @@ def of(run: Run, explain: Callable[[], Explanation], least_s: float = 0.0) -> Es
     """
     if not hasattr(run, "ports"):
         return None
-    at, effective, carries = run.progress(), parse_toml(run.effective()), _capacities(run)
+    at, effective, carries = run.progress(), parse_toml(engine.effective(run)), _capacities(run)
     frame = {key: _bytes(effective["frame"][key]) for key in ("payload", "header")}
     packet = frame["payload"] + frame["header"]
     full = PACKETS_PER_DATA * sum(carries.values()) / 8 * at["end_ps"] * 1e-12 / packet

@@ -180,7 +180,19 @@ def save_picture(figure: Figure, target: Path, dpi: int, source: str = "") -> No
 
 
 def _write(figure: Figure, target: Path, **options: Any) -> None:
+    _take_literally(figure)
     with writing(target), mpl.rc_context(_SETTINGS):
         target.parent.mkdir(parents=True, exist_ok=True)
         with draft_of(target) as draft:
             figure.savefig(draft, **options)
+
+
+def _take_literally(figure: Figure) -> None:
+    """Let names in titles, legends and labels be text: `$` begins no formula."""
+    texts = [*figure.texts]
+    for ax in figure.axes:
+        texts += [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts]
+        legend = ax.get_legend()
+        texts += legend.get_texts() if legend is not None else []
+    for text in texts:
+        text.set_parse_math(False)
