@@ -128,6 +128,7 @@ class LiveView:
                 self._data = payload.of_results({self._out.name: load(self._out)})
             self._publish("done", f"The run is complete. `xoff report {self._out}` writes it down.")
         elif isinstance(error, EndedEarly):
+            self._collect()
             self._publish("stopped", f"The run {error}. This is its last state.")
         elif isinstance(error, RunError):
             self._publish("failed", f"The run failed: {error}")
