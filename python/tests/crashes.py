@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FAKE = Path(__file__).parent / "fake"
+BUILT = bool(list((Path(__file__).parents[1] / "xoff").glob("_native*.so")))
 
 KILL, FULL, READ_ONLY, VANISH = "kill", "full disk", "read-only", "vanishing folder"
 FAULTS = (KILL, FULL, READ_ONLY, VANISH)
@@ -166,12 +167,14 @@ class Target:
     """A command that is killed at random times.
 
     It writes into `out`. `start` is what `out` holds before, `expected` what it holds at the end.
+    It has the fake engine unless `is_real`.
     """
 
     args: list
     out: Path
     start: Path | None = None
     expected: dict | None = None
+    is_real: bool = False
     takes_s: float = 0.0
 
     def prepare(self):
@@ -236,7 +239,8 @@ class Target:
                 assert wholes(run), run
 
     def _begin(self):
-        path = os.pathsep.join([str(FAKE), str(Path(__file__).parents[1])])
+        package = str(Path(__file__).parents[1])
+        path = package if self.is_real else os.pathsep.join([str(FAKE), package])
         return subprocess.Popen(
             [sys.executable, "-m", "xoff", *map(str, self.args)],
             env={**os.environ, "PYTHONPATH": path},
@@ -250,6 +254,14 @@ class Target:
 ENDS = ("", ".partial", ".old")
 SCENARIO = 'name = "small"\nscheme = "bfc"\n'
 GRID = 'scenario = "small.toml"\nset = ["run.sleep_ms=10"]\n[grid]\nscheme = ["bfc", "dctcp"]\n'
+REAL = """
+scheme = "bfc"
+leaf_spine = { leaves = 2, spines = 1, hosts_per_leaf = 2 }
+run = { warmup = "0us", measure = "50us" }
+[[traffic]]
+kind = "open-loop"
+load = 0.5
+"""
 EXPERIMENT = """
 title = "Slowdown"
 source = "Fig. 1"
@@ -304,6 +316,16 @@ def targets(place):
     return {"run": run, "sweep": sweep, "experiment": own}
 
 
+def report(place):
+    """Return the command that writes a report. Requires the built engine."""
+    scenario, run = place / "real.toml", place / "real"
+    scenario.write_text(REAL)
+    Target(["run", scenario, "--out", run, "--quiet"], run, is_real=True).finish()
+    target = Target([], place / "page", is_real=True)
+    target.args = ["report", run, "--out", target.out / "report.html"]
+    return target
+
+
 def kill_at_random(found, chosen, kills):
     """Kill commands at random times; return how many were running, by kind."""
     counts = Counter()
@@ -334,7 +356,10 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        counts = kill_at_random(targets(Path(place)), random.Random(given.seed), given.kills)
+        commands = targets(Path(place))
+        if BUILT:
+            commands["report"] = report(Path(place))
+        counts = kill_at_random(commands, random.Random(given.seed), given.kills)
     for kind, count in sorted(counts.items()):
         sys.stdout.write(f"{kind}: {count}\n")
 

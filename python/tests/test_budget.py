@@ -54,9 +54,15 @@ def test_what_is_no_number_of_packet_hops(text):
 
 
 def test_a_budget_is_given_in_python_as_on_the_command_line():
-    assert Budget.of("1m", "5k").options() == ["--max-wall", "60.0s", "--max-packet-hops", "5000"]
+    assert Budget.of("1m", "5k").options() == [
+        "--max-wall",
+        "60.000000s",
+        "--max-packet-hops",
+        "5000",
+    ]
     assert Budget.of(60, 5000).options() == Budget.of("1m", "5k").options()
     assert Budget.of().options() == []
+    assert Budget.of(1e-5).options() == ["--max-wall", "0.000010s"]
     for wrong in ({"max_wall": 0}, {"max_wall": float("nan")}, {"max_packet_hops": True}):
         with pytest.raises(xoff.UsageError):
             Budget.of(**wrong)

@@ -21,7 +21,7 @@ from xoff.rundir import RunDir
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
-# With this variable, faults at every operation in place of one in six: some three minutes.
+# With this variable, faults at every operation in place of one in six: some two minutes.
 STEP = 1 if os.environ.get("XOFF_EVERY_FAULT") else 6
 MOST_OF_EXPERIMENTS = FAULTS if STEP == 1 else (KILL, FULL)
 

@@ -30,10 +30,13 @@ _COUNTS = {"": 1, "k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
 def seconds(text: str) -> float:
     """Parse a wall-clock time such as `30s`, `10m` or `2h`. Raises `UsageError`."""
-    found = re.fullmatch(r"(\d*\.?\d+)\s*([smh])", text.strip())
-    value = float(found[1]) * _SECONDS[found[2]] if found else 0.0
+    found = re.fullmatch(r"(\d*\.?\d+)\s*([smh])", text.strip(), re.ASCII)
+    return _seconds(float(found[1]) * _SECONDS[found[2]] if found else 0.0, text)
+
+
+def _seconds(value: float, given: object) -> float:
     if not 0 < value < math.inf:
-        raise UsageError(f"{text!r} is no wall-clock time: write one such as 30s, 10m or 2h")
+        raise UsageError(f"{given!r} is no wall-clock time: write one such as 30s, 10m or 2h")
     return value
 
 
@@ -67,15 +70,20 @@ class Budget:
         `max_wall` is a time such as `"10m"`, or seconds; `max_packet_hops` a number, or text such
         as `"5M"`.
         """
-        wall = seconds(f"{max_wall!r}s") if _is_number(max_wall) else max_wall
-        hops = max_packet_hops if max_packet_hops is None else count(f"{max_packet_hops}")
-        return Budget(seconds(wall) if isinstance(wall, str) else wall, hops, time.monotonic())
+        wall = hops = None
+        if isinstance(max_wall, str):
+            wall = seconds(max_wall)
+        elif max_wall is not None:
+            wall = _seconds(float(max_wall), max_wall)
+        if max_packet_hops is not None:
+            hops = count(str(max_packet_hops))
+        return Budget(wall, hops, time.monotonic())
 
     def options(self) -> list[str]:
         """Return the options of `xoff run` that set this budget."""
         found = []
         if self.max_wall_s is not None:
-            found += ["--max-wall", f"{self.max_wall_s!r}s"]
+            found += ["--max-wall", f"{self.max_wall_s:.6f}s"]
         if self.max_packet_hops is not None:
             found += ["--max-packet-hops", str(self.max_packet_hops)]
         return found
