@@ -1,11 +1,12 @@
 """Runs that end early by a budget: in order, and never taken for whole."""
 
+import errno
 import json
 
 import pytest
 
 import xoff
-from xoff import budget, cli, summary
+from xoff import budget, cli, rundir, summary
 from xoff.budget import Budget, EarlyEnd
 from xoff.errors import EndedEarly
 from xoff.html_report import payload
@@ -54,13 +55,8 @@ def test_what_is_no_number_of_packet_hops(text):
 
 
 def test_a_budget_is_given_in_python_as_on_the_command_line():
-    assert Budget.of("1m", "5k").options() == [
-        "--max-wall",
-        "60.000000s",
-        "--max-packet-hops",
-        "5000",
-    ]
-    assert Budget.of(60, 5000).options() == Budget.of("1m", "5k").options()
+    options = ["--max-wall", "60.000000s", "--max-packet-hops", "5000"]
+    assert Budget.of("1m", "5k").options() == Budget.of(60, 5000).options() == options
     assert Budget.of().options() == []
     assert Budget.of(1e-5).options() == ["--max-wall", "0.000010s"]
     for wrong in ({"max_wall": 0}, {"max_wall": float("nan")}, {"max_packet_hops": True}):
@@ -103,6 +99,20 @@ def test_an_interrupted_run_is_not_read_as_a_part(scenario, tmp_path):
     with pytest.raises(xoff.Interrupted):
         xoff.run(scenario, tmp_path / "out", progress=stop)
     with pytest.raises(xoff.IncompleteRunError, match="interrupted"):
+        xoff.load(tmp_path / "out.partial", partial=True)
+
+
+def test_a_part_that_cannot_be_written_is_none(scenario, tmp_path, monkeypatch):
+    def refuse(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(rundir, "sync", refuse)
+    with pytest.raises(xoff.RunError, match="no space left") as caught:
+        xoff.run(scenario, tmp_path / "out", set=LONG, max_packet_hops=2000)
+    assert not isinstance(caught.value, EndedEarly)
+    manifest = read_manifest(tmp_path / "out.partial")
+    assert (manifest["status"], manifest.get("ended_early")) == ("failed", None)
+    with pytest.raises(xoff.IncompleteRunError, match="failed"):
         xoff.load(tmp_path / "out.partial", partial=True)
 
 

@@ -248,7 +248,8 @@ class RunDir:
             status="interrupted" if stopped else "failed",
             wall_s=self._wall_s(),
         )
-        self._manifest.pop("files", None)
+        for key in ("files", KEY):
+            self._manifest.pop(key, None)
         if not stopped:
             self._manifest["error"] = str(error)
         # The first error is the one to report, and the manifest already says incomplete.
