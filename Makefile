@@ -9,7 +9,7 @@ BPF_OBJECTS := $(wildcard crates/xoff-agent/bpf/*.o)
 # `xoff agent` has eBPF where the libraries that load it are installed, with their headers.
 HAS_BPF := $(shell pkg-config --exists libelf zlib 2> /dev/null && echo yes)
 
-.PHONY: test demo docs declared pages lint test-rust test-loom test-python test-builds test-torture test-instructions clean help
+.PHONY: test demo docs declared pages lint test-rust test-loom test-python test-builds test-torture test-crashes test-instructions clean help
 
 test: lint docs test-rust test-loom test-python test-torture test-instructions ## run every linter and test
 
@@ -66,6 +66,11 @@ test-builds: .venv/built ## patches of examples/ and crates of new schemes with 
 # More of them: `xoff torture --minutes 60`.
 test-torture: .venv/built ## two minutes of random worlds, in several cuts and on several threads
 	.venv/bin/xoff torture --minutes 2 --seed 1 --out out/torture
+
+# A small form of both is among the tests of Python.
+test-crashes: .venv/built ## faults at every file operation, and 500 kills at random times
+	XOFF_EVERY_FAULT=1 .venv/bin/pytest python/tests/test_crashes.py
+	.venv/bin/python python/tests/crashes.py --kills 500
 
 # Skipped where valgrind is missing, unless INSTRUCTIONS=--required.
 test-instructions: ## instructions per packet-hop against their ceilings

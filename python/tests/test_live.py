@@ -164,6 +164,20 @@ def test_an_open_page_learns_that_the_run_has_ended(tmp_path, error, raised, sta
 
 
 @pytest.mark.real_engine
+def test_an_open_page_learns_that_the_run_has_ended_early(tmp_path):
+    viewer = Viewer()
+    with (
+        pytest.raises(xoff.EndedEarly) as caught,
+        live.LiveView(tmp_path / "out", viewer.announce) as view,
+    ):
+        xoff.run(SCENARIO, tmp_path / "out", watcher=view, max_packet_hops=100)
+    last = viewer.last()
+    assert last["live"]["state"] == "stopped"
+    assert "The run ended early by its limit of 100 packet-hops" in last["live"]["text"]
+    assert last["runs"][0]["digest"] == caught.value.result.digest
+
+
+@pytest.mark.real_engine
 def test_the_end_of_a_run_waits_for_no_page_that_was_never_open(tmp_path):
     began = time.monotonic()
     with live.LiveView(tmp_path / "out", lambda url: None) as view:

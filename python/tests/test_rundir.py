@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import xoff
-from xoff import publishing, tables
+from xoff import rundir, tables
 from xoff.manifest import is_complete, read_manifest
 from xoff.rundir import RunDir
 
@@ -173,7 +173,7 @@ def test_disk_full_at_the_very_end(scenario, tmp_path, monkeypatch):
     def refuse(path):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(publishing, "sync", refuse)
+    monkeypatch.setattr(rundir, "sync", refuse)
     with pytest.raises(xoff.RunError, match="no space left"):
         xoff.run(scenario, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -63,7 +63,7 @@ def test_no_file_gets_the_number_of_a_closed_stream(scenario, tmp_path):
     """Output of a library on stderr must not end up in a table."""
     code = (
         "import os, sys; from xoff import api, cli; real = api.engine.drive;"
-        "api.engine.drive = lambda *a: (real(*a), os.write(2, b'warning'));"
+        "api.engine.drive = lambda *a: (real(*a), os.write(2, b'warning'))[0];"
         f"sys.exit(cli.main(['run', {str(scenario)!r}, '--out', {str(tmp_path / 'out')!r}]))"
     )
     closing = f'exec {sys.executable} -c "$1" <&- >&- 2>&-'

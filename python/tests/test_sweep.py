@@ -15,8 +15,9 @@ import pytest
 from xoff import jobs
 from xoff.cli import main
 from xoff.errors import Interrupted, UsageError
+from xoff.locks import in_use, lock_of
 from xoff.progress import Line
-from xoff.rundir import RunDir, in_use
+from xoff.rundir import RunDir
 from xoff.sweeps import on_dask, on_slurm, prepare, sweep
 from xoff.sweeps.grid import choose, read_grid
 
@@ -273,8 +274,7 @@ def test_failures_are_kept_when_interrupted(grid_file, tmp_path):
 
 def test_looking_at_a_run_does_not_stop_another(tmp_path):
     folder = tmp_path / "run"
-    folder.with_name("run.partial").mkdir()
-    (folder.with_name("run.partial") / ".lock").touch()
+    lock_of(folder).touch()
     done = threading.Event()
 
     def look():

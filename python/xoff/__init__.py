@@ -8,8 +8,8 @@
     xoff.compare([result, scenario.with_(scheme="dctcp").run()])
 
 Times are in picoseconds of simulated time (`*_ps`), sizes in bytes, rates in bit/s.
-Errors: `ScenarioError` and `UsageError` (nothing ran), `RunError` (the run failed) and
-`Interrupted` (Ctrl-C).
+Errors: `ScenarioError` and `UsageError` (nothing ran), `RunError` (the run failed), `EndedEarly`
+(it reached its budget) and `Interrupted` (Ctrl-C).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from xoff.api import check, presets, run
 from xoff.engine import Progress
 from xoff.engine import version as _version
 from xoff.errors import (
+    EndedEarly,
     IncompleteRunError,
     Interrupted,
     RunError,
@@ -56,6 +57,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Checked",
     "Comparison",
+    "EndedEarly",
     "IncompleteRunError",
     "Interrupted",
     "Progress",

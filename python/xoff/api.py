@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from xoff import engine, source
+from xoff import engine, estimate, source
+from xoff.budget import Budget
 from xoff.cores import cores
 from xoff.engine import Report, Watcher
-from xoff.errors import UsageError, as_path
+from xoff.errors import EndedEarly, UsageError, as_path
+from xoff.estimate import Estimate
 from xoff.manifest import needed_tables
 from xoff.progress import RunProgress, line_for
 from xoff.result import Result
@@ -20,6 +22,10 @@ from xoff.source import Given
 
 if TYPE_CHECKING:
     from xoff.declared_settings import Preset
+
+
+# A run that is expected to take less needs no word about it.
+LONG_RUN_S = 60.0
 
 
 def check(scenario: Given, set: Iterable[str] = (), max_memory: str | int | None = None) -> str:
@@ -64,6 +70,21 @@ def explain(
     return given.asked(set, lambda sets: engine.explain(given.text, given.file, sets, max_memory))
 
 
+def expected(
+    scenario: Given, set: Iterable[str] = (), max_memory: str | int | None = None
+) -> Estimate | None:
+    """Estimate what a run costs; None where that cannot be known. Arguments as in `check`.
+
+    Raises `ScenarioError`.
+    """
+    given = source.read(scenario)
+    sets = [set] if isinstance(set, str) else list(set)
+    native = given.asked(
+        sets, lambda sets: engine.open_run(given.text, given.file, sets, 1, max_memory)
+    )
+    return estimate.of(native, lambda: explain(given, sets, max_memory))
+
+
 class _Memory:
     """Collects the rows of a run that writes no run directory."""
 
@@ -96,6 +117,9 @@ def run(
     note: Callable[[str], None] | None = None,
     max_memory: str | int | None = None,
     watcher: Watcher | None = None,
+    max_wall: str | float | None = None,
+    max_packet_hops: str | int | None = None,
+    expect: Callable[[Estimate], None] | None = None,
 ) -> Result:
     """Run a scenario to its end and return its result.
 
@@ -110,29 +134,46 @@ def run(
     - `note`: called before the run starts with the reason why it uses fewer threads, if it does.
     - `max_memory`: as in `check`.
     - `watcher`: looks at the run while it advances, such as `xoff run --live`.
+    - `max_wall`: end the run early after this wall-clock time, with building the network: `"10m"`,
+      or seconds. Where it ends depends on the machine.
+    - `max_packet_hops`: end the run early after the step of the time grid in which its packet-hops
+      reach this number. Where it ends is the same for any number of threads.
+    - `expect`: called before a run of a minute or more with what it is expected to cost.
 
     The GIL is released while the engine runs. Ctrl-C takes effect within a second: it raises
     `Interrupted` (a `KeyboardInterrupt`) and leaves partial results in `<out>.partial`.
     Raises `ScenarioError` (nothing ran), `UsageError` (`out` cannot be written, `threads` below
-    1), `RunError` (the run failed or the disk is full).
+    1), `RunError` (the run failed or the disk is full), `EndedEarly` (`.result` has its part).
     """
+    budget = Budget.of(max_wall, max_packet_hops)
     place = None if out is None else as_path(out, "a run directory")
     given = source.read(scenario)
     most = cores() if threads is None else threads
+    sets = [set] if isinstance(set, str) else list(set)
     native = given.asked(
-        set, lambda sets: engine.open_run(given.text, given.file, sets, most, max_memory)
+        sets, lambda sets: engine.open_run(given.text, given.file, sets, most, max_memory)
     )
-    if watcher is not None and not hasattr(native, "ports"):
-        raise UsageError("a live report requires a run with packets; this engine has none")
+    _check_packets(native, watcher, budget)
     if note is not None and native.threads_note is not None:
         note(native.threads_note)
+    if expect is not None:
+        found = estimate.of(native, lambda: explain(given, sets, max_memory), LONG_RUN_S)
+        if found is not None:
+            expect(found)
     if callable(progress):
-        return _driven(native, place, command, progress, watcher)
+        return _driven(native, place, command, progress, watcher, budget)
     line = line_for(progress)
     try:
-        return _driven(native, place, command, RunProgress(line), watcher)
+        return _driven(native, place, command, RunProgress(line), watcher, budget)
     finally:
         line.clear()
+
+
+def _check_packets(native: Any, watcher: Watcher | None, budget: Budget) -> None:
+    """Raise `UsageError` if packets are asked for and the engine has none."""
+    if watcher is not None and not hasattr(native, "ports"):
+        raise UsageError("a live report requires a run with packets; this engine has none")
+    budget.check(native)
 
 
 def _driven(
@@ -141,19 +182,28 @@ def _driven(
     command: list[str] | None,
     report: Report,
     watcher: Watcher | None,
+    budget: Budget,
 ) -> Result:
     """Advance a run to its end, in memory or into a run directory."""
     if place is None:
         memory = _Memory()
-        engine.drive(native, memory, report, watcher)
+        early = engine.drive(native, memory, report, watcher, budget)
         summary = json.loads(native.summary())
-        return Result(summary, native.effective(), native.digest(), tables=memory.tables())
+        if early is not None:
+            summary = early.marked(summary)
+        result = Result(summary, engine.effective(native), native.digest(), tables=memory.tables())
+        if early is not None:
+            raise EndedEarly(early.text, result)
+        return result
     from xoff.rundir import RunDir
 
     with RunDir(place, command or sys.argv) as folder:
         folder.begin(native)
-        engine.drive(native, folder, report, watcher)
-        return folder.finish(native)
+        early = engine.drive(native, folder, report, watcher, budget)
+        if early is None:
+            return folder.finish(native)
+        result = folder.finish_early(native, early)
+    raise EndedEarly(f"{early.text}\n{folder.left()}", result)
 
 
 def presets() -> dict[Preset, str]:

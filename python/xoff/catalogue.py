@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from xoff import recorded
+from xoff.estimate import HOPS_PER_S
 from xoff.experiment import load_experiment
 from xoff.papers import experiments, find_experiments, papers_dir
 from xoff.text import clock_text, count_text, table
 
 RESULTS = "results.json"
-# Packet-hops per second and core, for estimates: `xoff bench` has some 8 to 10 million on a quiet
-# core of 2.6 GHz.
-HOPS_PER_S = 8e6
 
 
 def text(name: str | None, scale: str, root: Path | None = None) -> str:

@@ -1,7 +1,7 @@
 """The command `xoff`: exit codes and signals; `commands` has the subcommands.
 
-Exit codes: 0 success, 1 a run failed, 2 usage or scenario error, 130 interrupted. A user's
-mistake prints one message on stderr; a traceback means a bug in xoff.
+Exit codes: 0 success, 1 a run failed, 2 usage or scenario error, 3 a run ended early by a limit,
+130 interrupted. A user's mistake prints one message on stderr; a traceback means a bug in xoff.
 """
 
 from __future__ import annotations

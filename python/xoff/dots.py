@@ -16,6 +16,7 @@ from matplotlib.ticker import FuncFormatter
 
 from xoff import plots
 from xoff.metrics import OVER_SEEDS
+from xoff.panels import literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,7 +70,7 @@ def _rows(panel: Panel, groups: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _names(ax: Any, rows: Sequence[tuple[str, str]]) -> None:
-    names = [case.replace("@", ", ") or group for case, group in rows]
+    names = [literal(case.replace("@", ", ") or group) for case, group in rows]
     ax.set_yticks([-at for at in range(len(rows))], names)
     for label, (case, _) in zip(ax.get_yticklabels(), rows, strict=True):
         label.set_fontsize(8)

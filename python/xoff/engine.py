@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
+from xoff.budget import Budget, EarlyEnd
 from xoff.errors import RunError, ScenarioError, UsageError
 from xoff.native import load
 from xoff.text import suggestion
@@ -59,6 +61,10 @@ STEP_MS = 150
 
 # More than any machine has. What a number that large means is a mistake.
 MOST_THREADS = 65_536
+
+NO_BUDGET = Budget()
+
+_ESCAPE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|.)")
 
 
 class Sink(Protocol):
@@ -135,7 +141,23 @@ def check(
     Raises `ScenarioError` with rendered diagnostics.
     """
     with _translated():
-        return _native.check(text, file, list(overrides), _size(max_memory))
+        return _as_toml(_native.check(text, file, list(overrides), _size(max_memory)))
+
+
+def effective(run: Run) -> str:
+    """Return the scenario of a run as TOML, with every default and derived value."""
+    return _as_toml(run.effective())
+
+
+def _as_toml(text: str) -> str:
+    """Replace Rust's escapes of invisible characters in names, which TOML does not have."""
+
+    def escape(found: re.Match[str]) -> str:
+        if found[1] is not None:
+            return f"\\U{int(found[1], 16):08X}"
+        return "\\u0000" if found[0] == "\\0" else found[0]
+
+    return _ESCAPE.sub(escape, text)
 
 
 def backpressure(
@@ -197,19 +219,24 @@ def _size(memory: str | int | None) -> str | None:
 
 
 def drive(
-    run: Run, sink: Sink, report: Report | None = None, watcher: Watcher | None = None
-) -> None:
+    run: Run,
+    sink: Sink,
+    report: Report | None = None,
+    watcher: Watcher | None = None,
+    budget: Budget = NO_BUDGET,
+) -> EarlyEnd | None:
     """Advance `run` to its end, handing rows to `sink` as they come.
 
-    A `watcher` sees the run from its beginning. Raises `RunError` if the engine gives up,
-    `KeyboardInterrupt` between slices.
+    A `watcher` sees the run from its beginning. Returns where the run ended early if it reached
+    its `budget`. Raises `RunError` if the engine gives up, `KeyboardInterrupt` between slices.
     """
-    more = True
+    more, early = True, None
     if watcher is not None:
         watcher.begin(run)
-    while more:
+    while more and early is None:
         with _translated():
-            more = run.step(STEP_MS)
+            more = budget.step(run, STEP_MS)
+        early = budget.early_end(run.progress()) if more else None
         for table, batch in run.take_tables():
             sink.rows(table, batch)
             if watcher is not None:
@@ -220,6 +247,10 @@ def drive(
             report(run.progress())
         if watcher is not None:
             watcher.tick(run.progress())
+    if early is not None and hasattr(run, "ports"):
+        # The engine gives them at the end of the scenario only.
+        sink.rows("ports", run.ports())
+    return early
 
 
 def schema() -> str:

@@ -7,6 +7,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xoff.result import Result
 
 
 class XoffError(Exception):
@@ -37,6 +41,16 @@ class RunError(XoffError, RuntimeError):
     """A run that started and failed; `str()` says where."""
 
 
+class EndedEarly(RunError):
+    """A run that reached its budget; `result` has the results of its part, marked as such."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, result: Result | None = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C, SIGTERM or SIGHUP, raised once partial results are saved."""
 
@@ -50,6 +64,10 @@ def reason(error: OSError) -> str:
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         what = error.strerror or "permission denied"
         return f"{what.lower()}; choose a writable folder with --out"
+    if error.errno == errno.EFBIG:
+        return "the limit of a file's size is reached; raise it (`ulimit -f`)"
+    if error.errno == errno.ENOENT:
+        return "its folder was removed meanwhile; run it again, or choose another with --out"
     return error.strerror or str(error)
 
 

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xoff.budget import EarlyEnd
 from xoff.cores import cores
 from xoff.errors import IncompleteRunError, UsageError, writing
 from xoff.manifest import (
@@ -98,16 +99,18 @@ def listed_files(manifest: Mapping[str, Any]) -> dict[str, Entry] | None:
 class RunFiles:
     """The files of a finished run, verified before use."""
 
-    def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, manifest: dict[str, Any], partial: bool = False) -> None:
         """Take the file list of a manifest.
 
-        Raises `IncompleteRunError` if the run is unfinished or the manifest has no valid list.
+        Raises `IncompleteRunError` if the run is unfinished or the manifest has no valid list. With
+        `partial`, a run that ended early by its budget is accepted.
         """
         self.folder = folder
         self.manifest = manifest
-        if manifest.get("complete") is not True:
-            status = manifest.get("status", "unfinished")
-            raise IncompleteRunError(f"{folder} is an incomplete run ({status}); {AGAIN}")
+        if manifest.get("complete") is not True and not (partial and EarlyEnd.read(manifest)):
+            raise IncompleteRunError(
+                f"{folder} is an incomplete run ({_status(manifest)}); {AGAIN}"
+            )
         listed = listed_files(manifest)
         if listed is None:
             raise IncompleteRunError(
@@ -202,16 +205,16 @@ def _sha256(file: Any) -> str:
     return digest.hexdigest()
 
 
-def open_run_dir(folder: Path) -> RunFiles:
+def open_run_dir(folder: Path, partial: bool = False) -> RunFiles:
     """Return the files of a finished run, all verified.
 
-    Raises `IncompleteRunError` if the run is unfinished or damaged, `UsageError` if `folder` is
-    not a run directory.
+    With `partial`, the run may have ended early by its budget. Raises `IncompleteRunError` if the
+    run is unfinished or damaged, `UsageError` if `folder` is not a run directory.
     """
     manifest = read_manifest(folder)
     if manifest is None:
         raise _not_a_run(folder)
-    files = RunFiles(folder, manifest)
+    files = RunFiles(folder, manifest, partial)
     files.verify()
     return files
 
@@ -228,4 +231,11 @@ def _not_a_run(folder: Path) -> UsageError:
         return IncompleteRunError(
             f"{folder} does not exist, but {partial} is the finished run: rename it to {folder}"
         )
-    return IncompleteRunError(f"{folder} does not exist; {partial} is an unfinished run")
+    return IncompleteRunError(
+        f"{folder} does not exist; {partial} is an unfinished run ({_status(left)}); {AGAIN}"
+    )
+
+
+def _status(manifest: Mapping[str, Any]) -> str:
+    """Return how an incomplete run ended, as its manifest says."""
+    return str(manifest.get("status", "unfinished"))

@@ -22,12 +22,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from xoff import api, engine
-from xoff.errors import RunError, ScenarioError, UsageError, writing
+from xoff.budget import Budget
+from xoff.engine import NO_BUDGET
+from xoff.errors import EndedEarly, RunError, ScenarioError, UsageError, writing
 from xoff.experiment import Point
 from xoff.integrity import AGAIN
+from xoff.locks import in_use
 from xoff.publishing import discard_damaged
 from xoff.result import Result, load
-from xoff.rundir import adopt, in_use
+from xoff.rundir import adopt
 from xoff.toml_text import parse_toml
 
 POLL_S = 0.05
@@ -48,10 +51,12 @@ class Job:
     progress: dict[str, Any] = field(default_factory=dict)
     result: Result | None = None
     max_memory: str | int | None = None
+    budget: Budget = NO_BUDGET
     done: bool = False
     cached: bool = False
     damage: str | None = None
     failure: str | None = None
+    ended_early: bool = False
 
     @property
     def title(self) -> str:
@@ -66,7 +71,7 @@ class Job:
         command += ["--out", str(self.folder), "--threads", "1", *more]
         if self.max_memory is not None:
             command += ["--max-memory", str(self.max_memory)]
-        return command
+        return [*command, *self.budget.options()]
 
     def clear_damage(self) -> None:
         """Remove a damaged run from the cache. Raises `RunError`."""
@@ -81,6 +86,7 @@ class Job:
             self._take_result()
         else:
             self.failure = errors.strip() or f"the run exited with code {code}"
+            self.ended_early = code == EndedEarly.exit_code
 
     def _take_result(self) -> None:
         try:
@@ -101,12 +107,17 @@ class Job:
             self.done = self.cached = True
 
 
-def plan(points: Sequence[Point], runs: Path, max_memory: str | int | None = None) -> list[Job]:
+def plan(
+    points: Sequence[Point],
+    runs: Path,
+    max_memory: str | int | None = None,
+    budget: Budget = NO_BUDGET,
+) -> list[Job]:
     """Validate every point and return the distinct runs; cached runs are marked as done.
 
     A damaged cached run is run again; its `damage` describes the problem. `max_memory` is the
-    limit of each run, as in `api.check`. Raises `ScenarioError` with the name of the case before
-    any run starts.
+    limit of each run, as in `api.check`, and so is `budget`. Raises `ScenarioError` with the name
+    of the case before any run starts.
     """
     jobs: dict[str, Job] = {}
     for point in points:
@@ -119,7 +130,9 @@ def plan(points: Sequence[Point], runs: Path, max_memory: str | int | None = Non
         if key in jobs:
             jobs[key].points.append(point)
             continue
-        jobs[key] = _planned(point, runs / key, effective, max_memory)
+        jobs[key] = _planned(
+            Job([point], runs / key, effective, max_memory=max_memory, budget=budget)
+        )
     return list(jobs.values())
 
 
@@ -135,8 +148,9 @@ def _checked(point: Point, max_memory: str | int | None) -> tuple[Point, str]:
     return point, api.check(point.scenario, point.overrides, max_memory)
 
 
-def _planned(point: Point, folder: Path, effective: str, max_memory: str | int | None) -> Job:
-    job = Job([point], folder, effective, max_memory=max_memory)
+def _planned(job: Job) -> Job:
+    """Look for the job's run in the cache."""
+    folder = job.folder
     _adopt(folder)
     if not os.path.lexists(folder):
         return job
@@ -145,7 +159,7 @@ def _planned(point: Point, folder: Path, effective: str, max_memory: str | int |
     except UsageError as error:
         job.damage = str(error).removesuffix(f"; {AGAIN}")
         return job
-    if found.effective != effective:
+    if found.effective != job.effective:
         job.damage = f"{folder} contains the run of another scenario"
         return job
     job.result, job.done, job.cached = found, True, True

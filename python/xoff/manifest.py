@@ -20,10 +20,12 @@ OTHERS = "other_files"
 """Key of the manifest: the names of files that are no tables, while a run goes on."""
 
 DRAFT = ".new"
-LOCK = ".lock"
 RESERVE = ".reserve"
-WORKING_FILES = frozenset({MANIFEST, MANIFEST + DRAFT, LOCK, RESERVE})
-"""Bookkeeping files of a run directory; all but the manifest exist only during the run."""
+WORKING_FILES = frozenset({MANIFEST, MANIFEST + DRAFT, RESERVE, ".lock"})
+"""Bookkeeping files of a run directory; all but the manifest exist only during the run.
+
+Killed runs of xoff 0.2 left a `.lock`.
+"""
 
 
 def table_file(name: str) -> str:

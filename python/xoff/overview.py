@@ -12,7 +12,7 @@ from typing import Any
 from xoff import comparison, page, recorded
 from xoff.catalogue import RESULTS
 from xoff.claims import SIMULATED, load_claims
-from xoff.manifest import replace_text
+from xoff.drafts import replace_text
 from xoff.text import markdown
 from xoff.verdicts import HOLDS, WORDS
 

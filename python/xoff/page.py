@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from xoff import comparison, comparison_page, recorded, reproduce_report
 from xoff.claims import Claim
+from xoff.drafts import replace_text
 from xoff.errors import UsageError, writing
-from xoff.manifest import replace_text
 from xoff.text import markdown
 from xoff.verdicts import HOLDS, WORDS, NotRun
 

@@ -311,7 +311,7 @@ def pause_axes(ax: Axes, results: Runs) -> None:
         heights = [100 * (mean([_by_link(r).get(link, 0.0) for r in runs]) or 0) for link in links]
         places = [i + (index - (len(lists) - 1) / 2) * width for i in range(len(links))]
         ax.bar(places, heights, width, label=label, **_bar_style(index))
-    ax.set_xticks(range(len(links)), links)
+    ax.set_xticks(range(len(links)), [literal(link) for link in links])
     ax.set_xlabel("links")
     ax.set_ylabel("time paused by PFC (%)")
 
@@ -359,9 +359,14 @@ def _whisker(ax: Axes, case: str, term: Mapping[str, Any], x: Any, runs: Sequenc
     return high
 
 
+def literal(text: str) -> str:
+    """Return text for a tick of an axis, where `$` would begin a formula."""
+    return text.replace("$", r"\$")
+
+
 def _name_spots(ax: Axes, names: Sequence[str], *, slanted: bool) -> None:
     """Write names below bars; slanted names end at their bar, so that they do not overlap."""
-    ax.set_xticks(range(len(names)), names)
+    ax.set_xticks(range(len(names)), [literal(name) for name in names])
     if slanted:
         for name in ax.get_xticklabels():
             name.set(rotation=30, ha="right", rotation_mode="anchor")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ except ModuleNotFoundError:
     extras.need(extras.PLOT, "xoff.plots")
     raise
 
+from xoff.drafts import draft_of
 from xoff.errors import writing
 from xoff.lookup import lookup
 from xoff.panels import (
@@ -180,8 +180,19 @@ def save_picture(figure: Figure, target: Path, dpi: int, source: str = "") -> No
 
 
 def _write(figure: Figure, target: Path, **options: Any) -> None:
-    draft = target.with_name(f".{target.name}.{os.getpid()}{target.suffix}")
+    _take_literally(figure)
     with writing(target), mpl.rc_context(_SETTINGS):
         target.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(draft, **options)
-        draft.replace(target)
+        with draft_of(target) as draft:
+            figure.savefig(draft, **options)
+
+
+def _take_literally(figure: Figure) -> None:
+    """Let names in titles, legends and labels be text: `$` begins no formula."""
+    texts = [*figure.texts]
+    for ax in figure.axes:
+        texts += [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts]
+        legend = ax.get_legend()
+        texts += legend.get_texts() if legend is not None else []
+    for text in texts:
+        text.set_parse_math(False)

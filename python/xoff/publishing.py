@@ -7,14 +7,13 @@ belong to the user: they are never touched, and an error names them.
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 from pathlib import Path
 
+from xoff.drafts import sync
 from xoff.errors import RunError, UsageError, writing
 from xoff.integrity import listed_files
 from xoff.manifest import (
-    LOCK,
     MANIFEST,
     OTHERS,
     RESERVE,
@@ -104,8 +103,8 @@ def _is_plain_name(name: object) -> bool:
 
 
 def clear(work: Path) -> None:
-    """Remove the files of an earlier run in `work`, except its lock. Raises `OSError`."""
-    _remove_files(work, _own_names(work) - {LOCK})
+    """Remove the files of an earlier run in `work`. Raises `OSError`."""
+    _remove_files(work, _own_names(work))
 
 
 def discard(folder: Path) -> None:
@@ -144,8 +143,7 @@ def publish(work: Path, out: Path) -> None:
     but foreign files appeared in the earlier run's folder.
     """
     old = old_of(out)
-    for left in (LOCK, RESERVE):
-        (work / left).unlink(missing_ok=True)
+    (work / RESERVE).unlink(missing_ok=True)
     check_out(out)  # it may have changed during the run
     if old.exists():
         discard(old)
@@ -166,14 +164,3 @@ def publish(work: Path, out: Path) -> None:
             f"the run is complete, in {out}; files that appeared in the earlier run's folder "
             f"meanwhile are kept in {old}: {_names(strangers(old))}"
         )
-
-
-def sync(path: Path) -> None:
-    """Sync a file or folder to disk. Raises `OSError`."""
-    if sys.platform == "win32":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

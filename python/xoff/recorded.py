@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 from xoff import comparison, engine, points, reproduce_report
 from xoff.claims import Claim
+from xoff.drafts import replace_text
 from xoff.errors import UsageError, writing
-from xoff.manifest import replace_text
 from xoff.verdicts import FAILS, HOLDS, NOT_RUN, UNDECIDED, evaluate
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from xoff import computed, extras, jobs, papers, points, readings, recorded, reproduce_report
+from xoff.budget import Budget
 from xoff.claims import Claim, load_claims
 from xoff.cores import cores
+from xoff.drafts import replace_text
 from xoff.errors import Interrupted, RunError, UsageError, writing
 from xoff.experiment import Experiment, load_experiment
-from xoff.manifest import replace_text
 from xoff.papers import find_experiment
 from xoff.progress import Line
 from xoff.reproduce_progress import ReproduceProgress
@@ -37,7 +38,7 @@ class Options:
     - `budget_s`: time for more seeds where claims are undecided.
     - `root`: the folder of the papers, or of someone's own experiments (default: of the package).
     - `slots` is the number of concurrent runs, one thread each (default: one per core).
-      `max_memory` limits each of them, as in `api.check`.
+      `max_memory`, `max_wall` and `max_packet_hops` limit each of them, as in `api.run`.
     """
 
     scale: str = "quick"
@@ -47,6 +48,8 @@ class Options:
     root: Path | None = None
     cache: Path | None = None
     max_memory: str | int | None = None
+    max_wall: str | float | None = None
+    max_packet_hops: str | int | None = None
     settings: tuple[str, ...] = ()
     chosen: Mapping[str, str] = field(default_factory=dict)
     seeds: int | None = None
@@ -89,7 +92,8 @@ class Prepared:
     def plan(self) -> list[jobs.Job]:
         """Validate every point, return the distinct runs. Raises `ScenarioError`."""
         simulated = [point for point in self.experiment.points if not point.compute]
-        return jobs.plan(simulated, self.cache, self.options.max_memory)
+        budget = Budget.of(self.options.max_wall, self.options.max_packet_hops)
+        return jobs.plan(simulated, self.cache, self.options.max_memory, budget)
 
     def with_seeds(self, counts: Mapping[str, int]) -> Prepared:
         """Return it with at least `counts[label]` seeds of each label."""

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from xoff.budget import EarlyEnd
 from xoff.declared import Class, ConvergenceSummary, FluidSummary, Summary, Tables
 from xoff.errors import IncompleteRunError, UsageError, as_path
 from xoff.integrity import RunFiles, open_run_dir
@@ -56,7 +57,8 @@ class Result(Tables):
 
     def __repr__(self) -> str:
         name = self.summary.get("name", "?")
-        return f"<xoff.Result {name} scheme={self.scheme} digest={self.digest}>"
+        early = f", {self.ended_early.text}" if self.ended_early else ""
+        return f"<xoff.Result {name} scheme={self.scheme} digest={self.digest}{early}>"
 
     def _repr_html_(self) -> str:
         """Return the summary that `xoff run` prints, for notebooks."""
@@ -68,6 +70,11 @@ class Result(Tables):
     def scheme(self) -> str:
         """Name of the scheme that ran."""
         return str(self.summary.get("scheme", "?"))
+
+    @property
+    def ended_early(self) -> EarlyEnd | None:
+        """Where and why the run ended early; None if it is whole."""
+        return EarlyEnd.read(self.summary)
 
     @cached_property
     def classes(self) -> list[str]:
@@ -165,14 +172,15 @@ class Result(Tables):
         return found
 
 
-def load(run_dir: str | os.PathLike[str]) -> Result:
+def load(run_dir: str | os.PathLike[str], partial: bool = False) -> Result:
     """Load a finished run directory after verifying all of its files.
 
-    Raises `IncompleteRunError` if the run was interrupted or failed, or a file is missing or
+    With `partial`, a run that ended early by its budget is loaded, too: `Result.ended_early` says
+    where. Raises `IncompleteRunError` if the run was interrupted or failed, or a file is missing or
     damaged; `UsageError` if the folder is not a run directory.
     """
     folder = as_path(run_dir, "a run directory")
-    files = open_run_dir(folder)
+    files = open_run_dir(folder, partial)
     summary = read_summary(files.text(SUMMARY), folder / SUMMARY)
     digest = files.manifest.get("digest")
     if digest != summary["digest"]:

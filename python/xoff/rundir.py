@@ -7,24 +7,27 @@ A crash, a full disk or a Ctrl-C therefore never leaves something that looks fin
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from xoff import engine, publishing
+from xoff.budget import KEY, EarlyEnd
+from xoff.drafts import sync
 from xoff.errors import Interrupted, RunError, UsageError, XoffError, writing
 from xoff.integrity import Entry, HashedFile, RunFiles, open_run_dir, write_hashed
+from xoff.locks import FolderLock
 from xoff.manifest import (
     DRAFT,
-    LOCK,
     MANIFEST,
     OTHERS,
     RESERVE,
@@ -42,18 +45,10 @@ from xoff.tables import TableWriter, empty_schema
 if TYPE_CHECKING:
     from xoff._native import Run
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - Windows: two runs into one folder go undetected
-    fcntl = None  # type: ignore[assignment]
-
 STOP_SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 """Signals that end a run in an orderly way; Windows has no SIGHUP."""
-
-# `in_use` has the lock for a moment; only a run has it for longer than this.
-LOOK_S = 0.4
 
 # Space that is given back when the disk is full, so that the manifest can say what happened.
 RESERVE_BYTES = 16_384
@@ -96,8 +91,8 @@ class RunDir:
         self.out = resolved(out)
         self.work = publishing.partial_of(self.out)
         self._began = time.monotonic()
-        self._lock: IO[str] | None = None
-        self._complete = False
+        self._lock = FolderLock(self.out)
+        self._complete = self._ended_early = False
         self._tables: dict[str, TableWriter] = {}
         self._others: dict[str, HashedFile] = {}
         self._files: dict[str, Entry] = {}
@@ -113,35 +108,27 @@ class RunDir:
 
     def __enter__(self) -> RunDir:
         """Claim the folder; everything that can be known to fail fails here."""
+        with writing(self.work, UsageError):
+            self.out.parent.mkdir(parents=True, exist_ok=True)
+            self._lock.take()
+        try:
+            self._begin()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def _begin(self) -> None:
         publishing.check_out(self.out)
         with writing(self.work, UsageError):
-            self._claim()
             if _is_finished(self.work):
                 # Only a crash or something in the way kept it from getting its name.
                 publishing.publish(self.work, self.out)
-                self._unlock()
-                self._claim()
+            self.work.mkdir(exist_ok=True)
             publishing.clear(self.work)
             (self.work / RESERVE).write_bytes(os.urandom(RESERVE_BYTES))
             save_manifest(self.work, self._manifest)
         self._tables = {table: self._writer(table) for table in needed_tables()}
-        return self
-
-    def _claim(self) -> None:
-        self.work.mkdir(parents=True, exist_ok=True)
-        if fcntl is None:
-            return
-        self._lock = (self.work / LOCK).open("w", encoding="utf-8")
-        deadline = time.monotonic() + LOOK_S
-        while not _taken(self._lock):
-            if time.monotonic() > deadline:
-                self._unlock()
-                raise UsageError(f"another run is writing {self.work}; wait or use --out")
-            time.sleep(LOOK_S / 20)
-
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            self._lock.close()
 
     def rows(self, table: str, batch: Any) -> None:
         """Append rows of a table. The files of some tables are there only if they get rows."""
@@ -156,44 +143,60 @@ class RunDir:
         """Append to a file that is no table."""
         with writing(self.work / name):
             if name not in self._others:
-                self._others[name] = HashedFile(self.work / name)
-                # An interrupted run has no list of files, but a new run may replace these.
-                self._manifest[OTHERS] = sorted(self._others)
+                # A killed run has no list of files, but a new run may replace these.
+                self._manifest[OTHERS] = sorted({*self._others, name})
                 save_manifest(self.work, self._manifest)
+                self._others[name] = HashedFile(self.work / name)
             self._others[name].write(data)
 
     def begin(self, run: Run) -> None:
         """Write what is known before the run, so that it survives an interruption."""
         self._manifest.update(threads=run.threads, threads_note=run.threads_note)
-        self._write_text(SCENARIO, run.effective())
+        self._write_text(SCENARIO, engine.effective(run))
 
     def finish(self, run: Run) -> Result:
         """Write what is known at the end, sync, and give the folder its final name.
 
         Return the finished run.
         """
-        effective, summary = run.effective(), run.summary()
+        summary = run.summary()
         known = read_summary(summary, self.work / SUMMARY)
         with signals_held():
-            self._close_files()
-            self._write_text(SUMMARY, summary)
-            self._manifest.pop(OTHERS, None)
-            self._manifest.update(
-                {key: known[key] for key in ("name", "scheme", "seed") if key in known},
-                digest=run.digest(),
-                complete=True,
-                status="complete",
-                wall_s=self._wall_s(),
-                files=dict(sorted(self._files.items())),
-            )
-            with writing(self.work):
-                for name in self._files:
-                    publishing.sync(self.work / name)
-                save_manifest(self.work, self._manifest)
+            self._write_results(run, summary, known, complete=True, status="complete")
             self._complete = True
             self._publish()
         files = RunFiles(self.out, self._manifest)
-        return Result(known, effective, run.digest(), self.out, files=files)
+        return Result(known, engine.effective(run), run.digest(), self.out, files=files)
+
+    def finish_early(self, run: Run, early: EarlyEnd) -> Result:
+        """Write the results of a part of a run. The folder stays `.partial`, marked incomplete."""
+        known = early.marked(read_summary(run.summary(), self.work / SUMMARY))
+        marks = {"complete": False, "status": early.text, KEY: early.as_json()}
+        with signals_held():
+            self._write_results(run, json.dumps(known), known, **marks)
+            self._ended_early = True
+            self._remove(RESERVE)
+        files = RunFiles(self.work, self._manifest, partial=True)
+        return Result(known, engine.effective(run), run.digest(), self.work, files=files)
+
+    def _write_results(
+        self, run: Run, summary: str, known: Mapping[str, Any], **marks: Any
+    ) -> None:
+        """Close all files, write the summary and a manifest with these marks, and sync."""
+        self._close_files()
+        self._write_text(SUMMARY, summary)
+        self._manifest.pop(OTHERS, None)
+        self._manifest.update(
+            {key: known[key] for key in ("name", "scheme", "seed") if key in known},
+            digest=run.digest(),
+            **marks,
+            wall_s=self._wall_s(),
+            files=dict(sorted(self._files.items())),
+        )
+        with writing(self.work):
+            for name in self._files:
+                sync(self.work / name)
+            save_manifest(self.work, self._manifest)
 
     def _close_files(self) -> None:
         for name, table in self._tables.items():
@@ -220,17 +223,17 @@ class RunDir:
     ) -> None:
         """Mark an unfinished folder as such and release it."""
         try:
-            if error is not None and not self._complete:
+            if error is not None and not (self._complete or self._ended_early):
                 with signals_held():
                     self._abandon(error)
         finally:
-            self._unlock()
+            self._lock.release()
         if isinstance(error, KeyboardInterrupt):
-            raise Interrupted(f"interrupted; {self._left()}") from None
+            raise Interrupted(f"interrupted; {self.left()}") from None
         if isinstance(error, RunError) and not self._complete:
-            raise RunError(f"{error}\n{self._left()}") from error.__cause__
+            raise RunError(f"{error}\n{self.left()}") from error.__cause__
 
-    def _left(self) -> str:
+    def left(self) -> str:
         """Say where what was done is."""
         if self._complete:
             return f"the run is complete, in {self.out if self.out.exists() else self.work}"
@@ -245,7 +248,8 @@ class RunDir:
             status="interrupted" if stopped else "failed",
             wall_s=self._wall_s(),
         )
-        self._manifest.pop("files", None)
+        for key in ("files", KEY):
+            self._manifest.pop(key, None)
         if not stopped:
             self._manifest["error"] = str(error)
         # The first error is the one to report, and the manifest already says incomplete.
@@ -257,8 +261,7 @@ class RunDir:
         self._remove(RESERVE)
         with suppress(OSError):
             save_manifest(self.work, self._manifest)
-        for left in (MANIFEST + DRAFT, LOCK):
-            self._remove(left)
+        self._remove(MANIFEST + DRAFT)
 
     def _remove(self, name: str) -> None:
         with suppress(OSError):
@@ -271,30 +274,6 @@ class RunDir:
         self._files[name] = write_hashed(self.work / name, text)
 
 
-def _taken(lock: IO[str]) -> bool:
-    """Take a lock unless another process has it; return whether it is taken."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def in_use(out: Path) -> bool:
-    """Return whether another process is writing the run directory `out`."""
-    lock = publishing.partial_of(resolved(out)) / LOCK
-    if fcntl is None or not lock.exists():
-        return False
-    try:
-        with lock.open("r", encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # it was removed meanwhile
-        return False
-    return False
-
-
 def adopt(out: Path) -> None:
     """Give a finished run its name, if a crash came between its end and the rename.
 
@@ -304,12 +283,12 @@ def adopt(out: Path) -> None:
     if os.path.lexists(found.out) or not _is_finished(found.work):
         return
     with writing(found.work):
-        found._claim()
+        found._lock.take()
         try:
             if _is_finished(found.work):
                 publishing.publish(found.work, found.out)
         finally:
-            found._unlock()
+            found._lock.release()
 
 
 def _is_finished(folder: Path) -> bool:

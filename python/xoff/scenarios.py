@@ -153,9 +153,19 @@ class Scenario:
         progress: Report | bool | None = None,
         threads: int | None = None,
         max_memory: str | int | None = None,
+        max_wall: str | float | None = None,
+        max_packet_hops: str | int | None = None,
     ) -> Result:
         """Run it to its end and return its result. `xoff.run` documents the arguments."""
-        return api.run(self, out, progress=progress, threads=threads, max_memory=max_memory)
+        return api.run(
+            self,
+            out,
+            progress=progress,
+            threads=threads,
+            max_memory=max_memory,
+            max_wall=max_wall,
+            max_packet_hops=max_packet_hops,
+        )
 
     def sweep(
         self,

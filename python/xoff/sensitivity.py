@@ -15,8 +15,8 @@ from typing import Any
 
 from xoff import page, papers, recorded, reproduce_report
 from xoff.claims import load_claims
+from xoff.drafts import replace_text
 from xoff.errors import UsageError, writing
-from xoff.manifest import replace_text
 from xoff.papers import find_experiments
 from xoff.progress import Line
 from xoff.readings import FILE, Reading, load_readings

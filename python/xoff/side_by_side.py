@@ -111,6 +111,11 @@ def compare(
     wrong = [one for group in named.values() for one in group if not isinstance(one, Result)]
     if wrong:
         raise UsageError(f"compare takes results, such as `scenario.run()`, not {wrong[0]!r:.60}")
+    for name, group in named.items():
+        if early := next(filter(None, (one.ended_early for one in group)), None):
+            raise UsageError(
+                f"{name} is a part of a run, {early.text}: it cannot be compared; run it to its end"
+            )
     return Comparison(named, measures_of(measures))
 
 

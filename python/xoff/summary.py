@@ -24,13 +24,14 @@ def render(result: Result) -> str:
     """Format the summary: slowdown by size and class, buffers, pauses, drops, monitors."""
     if engine := numerical.engine_of(result.summary):
         rows = list(zip(numerical.titles(engine), numerical.values(result.summary), strict=True))
-        return f"{_head(result.summary, result.digest)}\n\n{table((engine, 'value'), rows)}\n"
+        parts = [_head(result.summary, result.digest), table((engine, "value"), rows)]
+        return "\n\n".join([*parts, *_warnings(result.summary)]) + "\n"
     parts = [_head(result.summary, result.digest)]
     parts += [_class_table(entry) for entry in result.class_entries]
     parts.append(_collectives(result.summary))
     parts.append(_fabric(result.summary))
     parts += [_monitors(result.summary)] if result.summary.get("monitors") else []
-    parts += [f"warning: {text}" for text in result.summary.get("warnings") or []]
+    parts += _warnings(result.summary)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -51,6 +52,10 @@ def _head(summary: Mapping[str, Any], digest: str) -> str:
     if summary.get("packet_hops") is not None:
         spans.append(f"{count_text(summary['packet_hops'])} packet-hops")
     return "\n".join([*lines, ", ".join(spans)]) if spans else lines[0]
+
+
+def _warnings(summary: Mapping[str, Any]) -> list[str]:
+    return [f"warning: {text}" for text in summary.get("warnings") or []]
 
 
 def _class_table(entry: Group) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _TIMES = ((1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns"))
+_BAR = re.compile(r"(?<!\\)\|")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -104,5 +107,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
     """Format a Markdown table; the first `left` columns align left, the others right."""
     rule = ["---" if i < left else "---:" for i in range(len(header))]
-    lines = [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
+    lines = [f"| {' | '.join(map(_cell, row))} |" for row in (header, rule, *rows)]
     return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    """Return text that stays in its cell: a name may have a bar, a line break or a tag."""
+    return _TAG.sub("&lt;", _BAR.sub(r"\\|", " ".join(text.splitlines())))

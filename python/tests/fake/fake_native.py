@@ -94,6 +94,9 @@ class Run:
             raise RunError("no progress for 1 s: flow 7, queue 3 of port leaf0:2")
         return self.at < self.found["run.slices"]
 
+    def step_once(self):
+        return self.step(0)
+
     def progress(self):
         return {
             "sim_ps": self.at * 10**9,

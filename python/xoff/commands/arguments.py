@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from xoff import budget
 from xoff.errors import UsageError
 from xoff.source import Source, read_standard_input
 from xoff.terminal import escaped
@@ -58,6 +59,24 @@ def add_max_memory(parser: Parser) -> None:
     )
 
 
+def add_budget(parser: Parser, what: str = "the run") -> None:
+    """Add `--max-wall TIME` and `--max-packet-hops N`."""
+    parser.add_argument(
+        "--max-wall",
+        type=_checked(budget.seconds),
+        metavar="TIME",
+        help=f"end {what} early after this wall-clock time, e.g. 30s, 10m, 2h; where it ends "
+        "depends on the machine (exit code 3)",
+    )
+    parser.add_argument(
+        "--max-packet-hops",
+        type=_checked(budget.count),
+        metavar="N",
+        help=f"end {what} early after N packet-hops, e.g. 500M; where it ends is the same "
+        "for any number of threads (exit code 3)",
+    )
+
+
 def add_jobs(parser: Parser) -> None:
     """Add `--jobs N`."""
     parser.add_argument(
@@ -100,6 +119,18 @@ def positive_number(text: str) -> float:
 def share(text: str) -> float:
     """Parse a finite number of at least 0."""
     return _number(float, text, lambda number: 0 <= number < math.inf, "a number >= 0")
+
+
+def _checked(parse: Callable[[str], Number]) -> Callable[[str], Number]:
+    """Return a parser whose errors argparse reports."""
+
+    def parsed(text: str) -> Number:
+        try:
+            return parse(text)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return parsed
 
 
 def _number(

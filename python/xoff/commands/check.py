@@ -54,10 +54,13 @@ def call(args: argparse.Namespace) -> int:
     effective = api.check(scenario, settings, args.max_memory)
     text, values = api.explain(scenario, settings, args.max_memory) or ("", {})
     cycles = api.backpressure(scenario, settings, args.any_link, args.max_memory)
+    expected = api.expected(scenario, settings, args.max_memory)
     if args.json:
-        say(json.dumps(_as_json(effective, values, cycles)))
+        found = _as_json(effective, values, cycles)
+        say(json.dumps({**found, "expected": expected and expected.as_json()}))
         return 0
-    say("\n".join(part for part in (effective, text, cycles) if part), end="")
+    cost = expected and f"# Cost: {expected.text}.\n"
+    say("\n".join(part for part in (effective, text, cost, cycles) if part), end="")
     for warning in values.get("warnings", []):
         complain(f"warning: {warning}")
     return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xoff.commands.arguments import (
     Parser,
+    add_budget,
     add_jobs,
     add_max_memory,
     add_set,
@@ -61,6 +62,7 @@ def add_options(again: Parser) -> None:
     )
     add_jobs(again)
     add_max_memory(again)
+    add_budget(again, "each run")
     again.add_argument(
         "--list",
         action="store_true",
@@ -147,6 +149,8 @@ def call(args: argparse.Namespace, root: Path | None = None) -> int:
         "check": checked or args.json,
         "slots": args.jobs,
         "max_memory": args.max_memory,
+        "max_wall": args.max_wall,
+        "max_packet_hops": args.max_packet_hops,
         "settings": tuple(args.set),
         "chosen": _chosen(args.reading),
         "seeds": args.seeds,

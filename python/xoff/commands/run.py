@@ -12,6 +12,7 @@ from xoff import api, engine
 from xoff.commands.arguments import (
     FILE,
     Parser,
+    add_budget,
     add_max_memory,
     add_set,
     add_topology,
@@ -21,7 +22,8 @@ from xoff.commands.arguments import (
     scenario_of,
     settings_of,
 )
-from xoff.errors import UsageError
+from xoff.errors import EndedEarly, UsageError
+from xoff.estimate import Estimate
 from xoff.progress import JsonProgress, Line, RunProgress
 from xoff.terminal import complain, say
 
@@ -38,6 +40,7 @@ def add(parser: Parser) -> None:
     )
     add_set(parser)
     add_max_memory(parser)
+    add_budget(parser)
     parser.add_argument(
         "--threads",
         type=positive,
@@ -84,16 +87,31 @@ def call(args: argparse.Namespace) -> int:
                 note=note,
                 max_memory=args.max_memory,
                 watcher=watcher,
+                max_wall=args.max_wall,
+                max_packet_hops=args.max_packet_hops,
+                # What another program reads on stderr are errors.
+                expect=None if args.progress_json else _expect_on(line),
             )
+    except EndedEarly as early:
+        line.clear()
+        if early.result is not None and _shows_results(args):
+            from xoff import summary
+
+            say(summary.render(early.result), end="", flush=True)
+        raise
     finally:
         line.clear()
-    if not args.quiet and not args.progress_json:
+    if _shows_results(args):
         from xoff import reference, summary
 
         say(summary.render(result), end="")
         say(reference.report(Path(args.file), result), end="")
         say(f"\nresults in {result.path}")
     return 0
+
+
+def _shows_results(args: argparse.Namespace) -> bool:
+    return not args.quiet and not args.progress_json
 
 
 def _live_view(
@@ -116,6 +134,10 @@ def _live_view(
 
 def _note_on(line: Line) -> Callable[[str], None]:
     return lambda text: line.note(f"xoff: note: {text}")
+
+
+def _expect_on(line: Line) -> Callable[[Estimate], None]:
+    return lambda found: line.note(f"xoff: note: {found.text}")
 
 
 def _default_out(file: Path) -> Path:

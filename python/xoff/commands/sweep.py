@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from xoff import extras
-from xoff.commands.arguments import Parser, add_jobs, add_max_memory, add_set, place, positive
+from xoff.budget import Budget
+from xoff.commands.arguments import (
+    Parser,
+    add_budget,
+    add_jobs,
+    add_max_memory,
+    add_set,
+    place,
+    positive,
+)
 from xoff.errors import UsageError, writing
 from xoff.terminal import complain, say
 from xoff.text import jsonable
@@ -31,6 +40,7 @@ def add(parser: Parser) -> None:
     )
     add_jobs(parser)
     add_max_memory(parser)
+    add_budget(parser, "each run")
     parser.add_argument(
         "--level",
         action="append",
@@ -90,6 +100,8 @@ def call(args: argparse.Namespace) -> int:
         "x": args.x,
         "y": args.y,
         "max_memory": args.max_memory,
+        "max_wall": args.max_wall,
+        "max_packet_hops": args.max_packet_hops,
         "progress": not args.json,
     }
     if args.dask is None:
@@ -137,6 +149,7 @@ def _sweep_unrun(args: argparse.Namespace) -> int:
         return 0
     from xoff.sweeps import on_slurm
 
+    prepared.limit(Budget.of(args.max_wall, args.max_packet_hops))
     with writing(prepared.out, UsageError):
         (prepared.out / "runs").mkdir(parents=True, exist_ok=True)
     files = on_slurm.emit(prepared.planned, prepared.out, _collect(args, prepared.out))
@@ -152,7 +165,7 @@ def _collect(args: argparse.Namespace, out: Path) -> list[str]:
     for option, value in (("--seeds", args.seeds), ("--max-memory", args.max_memory)):
         if value is not None:
             command += [option, str(value)]
-    return command
+    return [*command, *Budget.of(args.max_wall, args.max_packet_hops).options()]
 
 
 def _refuse_unused(args: argparse.Namespace) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from xoff.errors import RunError
+from xoff import engine
+from xoff.errors import EndedEarly, RunError
 from xoff.html_report import document, payload
 from xoff.html_report.recorder import Recorder, columns
 from xoff.html_report.server import Server, State
@@ -56,7 +57,7 @@ class LiveView:
         """Publish the first state, start the server and announce its address."""
         self._run = run
         ports = columns(as_batch(run.ports()), payload.PORT_COLUMNS)
-        self._recorder = Recorder(run.effective(), ports, most_rows=MOST_ROWS)
+        self._recorder = Recorder(engine.effective(run), ports, most_rows=MOST_ROWS)
         self._collect()
         self._publish("running", "The run begins.")
         assert self._server is not None
@@ -126,6 +127,9 @@ class LiveView:
             if self._recorder is not None and self._recorder.rates.is_cut and self._out.is_dir():
                 self._data = payload.of_results({self._out.name: load(self._out)})
             self._publish("done", f"The run is complete. `xoff report {self._out}` writes it down.")
+        elif isinstance(error, EndedEarly):
+            self._collect()
+            self._publish("stopped", f"The run {error}. This is its last state.")
         elif isinstance(error, RunError):
             self._publish("failed", f"The run failed: {error}")
         else:

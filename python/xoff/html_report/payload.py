@@ -45,6 +45,8 @@ def of_result(label: str, result: Result, runs: int = 1) -> dict[str, Any]:
         raise UsageError(f"{label} is a run of the engine {kind}; a report needs runs with packets")
     ports = columns(result.ports, PORT_COLUMNS)
     recorder = Recorder(result.effective, ports, runs)
+    if result.ended_early is not None:
+        label = f"{label} (ended early)"
     for table in recorder.tables:
         if result.has_table(table):
             recorder.add(table, result.table(table))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from xoff.budget import EarlyEnd
 from xoff.lookup import Group, bin_centre, lookup, statistic
 from xoff.text import byte_text, fixed, time_text
 
@@ -64,6 +65,8 @@ def key_figures(
         ("seed", str(summary.get("seed", "?"))),
         ("measured time", time_text(summary.get("measured_ps"))),
     ]
+    if early := EarlyEnd.read(summary):
+        rows.insert(0, ("part of a run", early.text))
     for entry in summary.get("classes") or []:
         if entry.get("flows"):
             rows += _of_class(entry, unfinished)

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xoff import extras, jobs, notebook, source
+from xoff.budget import Budget
 from xoff.cores import cores
+from xoff.drafts import draft_of, replace_text
 from xoff.errors import Interrupted, UsageError, as_path, writing
-from xoff.manifest import replace_text
 from xoff.progress import Line, line_for
 from xoff.reproduce_progress import ReproduceProgress
 from xoff.result import Result
@@ -121,6 +122,8 @@ def sweep(
     x: str | None = None,
     y: str | None = None,
     max_memory: str | int | None = None,
+    max_wall: str | float | None = None,
+    max_packet_hops: str | int | None = None,
     progress: bool | None = None,
 ) -> Swept:
     """Run every point of a sweep that has no result yet; write its tables and figure.
@@ -129,8 +132,7 @@ def sweep(
       a `grid`.
     - `out`: folder of the results (default: `out/` and the name of the file or scenario).
     - `grid`: values per setting, all combined: `{"scheme": ["bfc", "dctcp"], "load": [0.4, 0.8]}`.
-    - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number, or with
-      these.
+    - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number, or these.
     - `measures`: with a `grid`, numbers of every point by name, each a path of the summary such as
       `"buffer.p99_bytes"` or a dict with the keys of `[[measure]]` (default: `DEFAULT_MEASURES`).
     - `levels`: values of measures, `{"p99": 3, "delay": "10us"}`, to find in `Swept.crossings`.
@@ -141,7 +143,7 @@ def sweep(
     - `again`: run what failed before once more.
     - `x`, `y`: draw this measure (default: all) along this setting (default: `Grid.default_x`).
       Without Matplotlib (`pip install 'xoff[plot]'`) there is no figure.
-    - `max_memory`: limit of each run, as in `check`.
+    - `max_memory`, `max_wall`, `max_packet_hops`: limits of each run, which fails if it ends early.
     - `progress`: None shows a line in notebooks and on terminals, True everywhere, False nowhere.
 
     A run is found by its content, so a sweep that was stopped or extended continues. Failed runs
@@ -155,6 +157,7 @@ def sweep(
     else:
         prepared = prepare(Path(as_path(given, "a sweep")), out, set, seeds, max_memory)
     prepared = prepared.asked(levels, relative_to, relation)
+    prepared.limit(Budget.of(max_wall, max_packet_hops))
     choose(prepared.grid, x, y)
     prepared.skip_failed(again)
     line = line_for(progress)
@@ -191,14 +194,26 @@ class Prepared:
         grid = with_levels(self.grid, levels or {})
         return replace(self, grid=with_baseline(grid, relative_to or {}, relation))
 
+    def limit(self, budget: Budget) -> None:
+        """Give each run this budget."""
+        for job in self.planned:
+            job.budget = budget
+
     def skip_failed(self, again: bool) -> None:
-        """Take runs that failed before as failed, or forget their errors (`again`)."""
+        """Take runs that failed before as failed, or forget their errors (`again`).
+
+        A run that ended early by another budget is run again. Raises `RunError`.
+        """
         for job in self.planned:
             record = _record(job)
-            if job.done or again:
-                record.unlink(missing_ok=True)
-            elif record.exists():
-                job.done, job.failure = True, _read_failure(record)
+            with writing(record):
+                if job.done or again:
+                    record.unlink(missing_ok=True)
+                elif record.exists():
+                    error, limits = _read_failure(record)
+                    if limits is None or limits == job.budget.options():
+                        job.done, job.failure = True, error
+                        job.ended_early = limits is not None
 
     def run(self, run_all: RunAll, line: Line) -> None:
         """Run what is unfinished. Raises `Interrupted`."""
@@ -227,8 +242,11 @@ class Prepared:
     def _keep_failures(self) -> None:
         for job in self.planned:
             if job.failure is not None:
+                kept: dict[str, Any] = {"error": job.failure}
+                if job.ended_early:
+                    kept["limits"] = job.budget.options()
                 with writing(_record(job)):
-                    replace_text(_record(job), json.dumps({"error": job.failure}) + "\n")
+                    replace_text(_record(job), json.dumps(kept) + "\n")
 
     def collect(self, x: str | None = None, y: str | None = None) -> Swept:
         """Write the tables and the figure of the finished runs; return the outcome."""
@@ -260,11 +278,9 @@ class Prepared:
         }
         files = []
         for name, write in contents.items():
-            # Another process may be writing the same.
-            target, draft = self.out / name, self.out / f".{name}.{os.getpid()}"
-            with writing(target):
+            target = self.out / name
+            with writing(target), draft_of(target) as draft:
                 write(draft)
-                draft.replace(target)
             files.append(target)
         if found and extras.has(extras.PLOT):
             files += self._draw(found, x, y)
@@ -361,7 +377,9 @@ def _record(job: jobs.Job) -> Path:
     return job.folder.with_name(f"{job.folder.name}.failed.json")
 
 
-def _read_failure(record: Path) -> str:
+def _read_failure(record: Path) -> tuple[str, list[str] | None]:
+    """Return the error of a run, and the limits by which it ended early, if it did."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        return str(json.loads(record.read_text(encoding="utf-8"))["error"])
-    return "the run failed before, and its error cannot be read"
+        found = json.loads(record.read_text(encoding="utf-8"))
+        return str(found["error"]), found.get("limits")
+    return "the run failed before, and its error cannot be read", None

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from xoff import extras
 from xoff.errors import UsageError
 from xoff.jobs import ELSEWHERE_S, POLL_S, Job
-from xoff.rundir import in_use
+from xoff.locks import in_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

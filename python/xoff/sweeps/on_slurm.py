@@ -9,9 +9,9 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from xoff.drafts import replace_text
 from xoff.errors import UsageError, writing
 from xoff.jobs import Job
-from xoff.manifest import replace_text
 
 SCRIPT = """\
 #!/bin/bash

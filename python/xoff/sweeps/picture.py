@@ -68,7 +68,7 @@ def _draw(
         if (cell := row.cells[measure.name]).low is not None and math.isfinite(cell.low)
     ]
     numeric = all(is_number(at) for at, _ in known)
-    places = [at if numeric else plain(at) for at, _ in known]
+    places = [at if numeric else panels.literal(plain(at)) for at, _ in known]
     ax.plot(places, [cell.low for _, cell in known], label=label or None, **style)
     for at, cell in zip(places, (cell for _, cell in known), strict=True):
         if (interval := cell.interval) is not None and math.isfinite(interval[1]):
