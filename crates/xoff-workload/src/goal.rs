@@ -1,19 +1,16 @@
 //! Traces of applications as GOAL schedules.
 
-mod dag;
-mod matching;
 mod schedule;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
+use xoff_core::Ps;
 use xoff_core::knobs::Effect;
-use xoff_core::{HostId, Ps};
 
-use self::dag::Dag;
-use self::schedule::Schedule;
-use crate::ranks::{Placement, placed};
+use crate::dag::Dag;
+use crate::ranks::{Placement, placed_ranks};
 use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings, digest_of};
 
 xoff_core::knobs! {
@@ -48,8 +45,9 @@ impl TrafficSettings for GoalConfig {
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
         let text = context.read(&self.file)?;
-        let schedule = Schedule::parse(&self.file, &text, context.hosts())?;
-        let hosts = self.hosts(schedule.ranks.len(), context)?;
+        let schedule = schedule::parse(&self.file, &text, context.hosts())?;
+        let ranks = schedule.ranks.len();
+        let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
         let dag = Dag::new(schedule, hosts, self.start, self.priority);
         let sizes = dag.sizes();
         let flows = sizes.len() as f64;
@@ -58,22 +56,5 @@ impl TrafficSettings for GoalConfig {
         let crowd = Crowd::of(flows).between(self.start, Ps(0));
         let job = Some(Arc::new(dag) as _);
         Ok(Offer { sizes: Some(mix), job, derived: digest_of(&text), ..Offer::new(NoFlows, crowd) })
-    }
-}
-
-impl GoalConfig {
-    /// A host for each rank.
-    fn hosts(&self, ranks: usize, context: &Context<'_>) -> Result<Vec<HostId>, String> {
-        let mut hosts = placed(&self.hosts, self.placement, context)?;
-        let is_all = self.hosts.trim() == "all";
-        if hosts.len() < ranks || (!is_all && hosts.len() > ranks) {
-            return Err(format!(
-                "hosts names {} hosts, but file = {:?} has {ranks} ranks",
-                hosts.len(),
-                self.file
-            ));
-        }
-        hosts.truncate(ranks);
-        Ok(hosts)
     }
 }

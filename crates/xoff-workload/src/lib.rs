@@ -19,6 +19,7 @@ pub mod collective;
 pub mod connections;
 pub mod crowd;
 mod csv;
+mod dag;
 pub mod elephants;
 mod files;
 mod goal;

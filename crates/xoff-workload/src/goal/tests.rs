@@ -10,7 +10,7 @@ use xoff_core::{HostId, Rng};
 use super::*;
 
 fn dag(text: &str) -> Dag {
-    let schedule = Schedule::parse("s.goal", text, 100).unwrap_or_else(|error| panic!("{error}"));
+    let schedule = schedule::parse("s.goal", text, 100).unwrap_or_else(|error| panic!("{error}"));
     let hosts = (0..schedule.ranks.len() as u32).map(HostId).collect();
     Dag::new(schedule, hosts, Ps(0), 0)
 }
@@ -126,7 +126,7 @@ fn a_rank_may_send_to_itself() {
 
 #[test]
 fn mistakes_are_named_with_their_line() {
-    let error = |text: &str| Schedule::parse("s.goal", text, 100).unwrap_err();
+    let error = |text: &str| schedule::parse("s.goal", text, 100).unwrap_err();
     for (text, said) in [
         ("", "s.goal: it has no `num_ranks N`"),
         ("num_ranks 0", "s.goal:1: num_ranks 0: expected 1 to 100, the hosts"),
@@ -158,16 +158,20 @@ fn mistakes_are_named_with_their_line() {
     }
 }
 
+fn hosts(config: &GoalConfig, ranks: usize, context: &Context<'_>) -> Result<Vec<HostId>, String> {
+    placed_ranks(&config.hosts, config.placement, ranks, &config.file, context)
+}
+
 #[test]
 fn each_rank_needs_a_host() {
     let rates = vec![xoff_core::BitRate::from_gbps(100); 4];
     let capacity = crate::Capacity { core: xoff_core::BitRate(0), host_rates: rates, racks: None };
     let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
     let config = GoalConfig { file: "s.goal".into(), ..GoalConfig::default() };
-    assert_eq!(config.hosts(2, &context).unwrap(), [HostId(0), HostId(1)]);
-    assert!(config.hosts(5, &context).unwrap_err().contains("4 hosts, but file"));
+    assert_eq!(hosts(&config, 2, &context).unwrap(), [HostId(0), HostId(1)]);
+    assert!(hosts(&config, 5, &context).unwrap_err().contains("4 hosts, but file"));
     let three = GoalConfig { hosts: "1-3".into(), ..config };
-    assert!(three.hosts(2, &context).unwrap_err().contains("3 hosts"));
+    assert!(hosts(&three, 2, &context).unwrap_err().contains("3 hosts"));
 }
 
 /// A random schedule: messages between random ranks, each rank's operations in a random order of
@@ -216,9 +220,9 @@ proptest! {
     /// Truncated anywhere or with a byte replaced, it is read or refused.
     #[test]
     fn nonsense_is_refused_without_a_panic(at in 0usize..EXCHANGE.len(), byte in 1u8..128) {
-        let _ = Schedule::parse("s.goal", &EXCHANGE[..at], 100);
+        let _ = schedule::parse("s.goal", &EXCHANGE[..at], 100);
         let mut text = EXCHANGE.as_bytes().to_vec();
         text[at] = byte;
-        let _ = Schedule::parse("s.goal", &String::from_utf8_lossy(&text), 100);
+        let _ = schedule::parse("s.goal", &String::from_utf8_lossy(&text), 100);
     }
 }

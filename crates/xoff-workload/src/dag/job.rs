@@ -7,7 +7,7 @@ use xoff_core::program::{Act, Event, Job, Program};
 use xoff_core::{HostId, Ps};
 
 use super::matching::Matching;
-use super::schedule::{Edge, Op, RankOps, Schedule};
+use super::{Edge, Op, RankOps, Schedule};
 use crate::in_order::InOrder;
 
 /// A message, by its number: the sends of all ranks, one rank after the other.
@@ -19,7 +19,7 @@ struct Message {
 
 /// A schedule on hosts.
 #[derive(Debug)]
-pub(super) struct Dag {
+pub(crate) struct Dag {
     schedule: Schedule,
     hosts: Arc<[HostId]>,
     messages: Arc<[Message]>,
@@ -30,7 +30,7 @@ pub(super) struct Dag {
 }
 
 impl Dag {
-    pub(super) fn new(schedule: Schedule, hosts: Vec<HostId>, start: Ps, priority: u8) -> Self {
+    pub(crate) fn new(schedule: Schedule, hosts: Vec<HostId>, start: Ps, priority: u8) -> Self {
         let (mut messages, mut first) = (Vec::new(), Vec::new());
         for (from, rank) in (0..).zip(&schedule.ranks) {
             first.push(messages.len() as u64);
@@ -43,7 +43,7 @@ impl Dag {
     }
 
     /// The bytes of all messages.
-    pub(super) fn sizes(&self) -> Vec<u64> {
+    pub(crate) fn sizes(&self) -> Vec<u64> {
         let all = self.schedule.ranks.iter().flat_map(|rank| &rank.ops);
         let bytes = all.filter_map(|op| match *op {
             Op::Send { bytes, .. } => Some(bytes.max(1)),
@@ -190,8 +190,8 @@ impl Rank {
     }
 
     fn compute(&self, op: u32, acts: &mut Vec<Act>) {
-        if let Op::Calc { ns, .. } = self.ops[op as usize] {
-            acts.push(Act::Compute { key: u64::from(op), time: Ps(ns * 1000) });
+        if let Op::Calc { time, .. } = self.ops[op as usize] {
+            acts.push(Act::Compute { key: u64::from(op), time });
         }
     }
 
