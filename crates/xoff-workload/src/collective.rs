@@ -2,6 +2,7 @@
 
 mod all_to_all;
 mod halving;
+mod pass;
 mod pattern;
 mod ring;
 mod staged;
