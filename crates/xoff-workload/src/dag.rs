@@ -2,12 +2,17 @@
 
 mod job;
 mod matching;
+mod rank;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use xoff_core::Ps;
 
 pub(crate) use self::job::Dag;
+use crate::collective::Pattern;
 
 /// An operation of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +40,10 @@ pub(crate) enum Op {
         /// On this processor, which does one thing at a time.
         cpu: u32,
     },
+    /// Does nothing and takes no time.
+    Join,
+    /// Takes part in the collective operation with this number.
+    Collective(u32),
 }
 
 /// A dependency: the first operation waits for the second one.
@@ -55,10 +64,21 @@ pub(crate) struct RankOps {
     pub(crate) edges: Vec<Edge>,
 }
 
+/// An operation of several ranks together.
+#[derive(Clone, Debug)]
+pub(crate) struct Collective {
+    pub(crate) pattern: Arc<dyn Pattern>,
+    pub(crate) lanes: u32,
+    /// The ranks that take part, in order.
+    pub(crate) ranks: Arc<[u32]>,
+}
+
 /// The operations of all ranks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
     pub(crate) ranks: Vec<RankOps>,
+    /// Each has one operation at each of its ranks.
+    pub(crate) collectives: Vec<Collective>,
 }
 
 /// What is wrong with an operation.
@@ -87,7 +107,7 @@ impl Schedule {
                         any = true;
                         continue;
                     }
-                    Op::Calc { .. } => continue,
+                    Op::Calc { .. } | Op::Join | Op::Collective(_) => continue,
                 };
                 let named = key.0.max(key.1);
                 if named >= ranks {

@@ -12,7 +12,16 @@ pub trait Files {
     ///
     /// # Errors
     /// Why it cannot be read.
-    fn read(&self, path: &Path) -> io::Result<String>;
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Reads a file with text.
+    ///
+    /// # Errors
+    /// Why it cannot be read, or that it is not in UTF-8.
+    fn text(&self, path: &Path) -> io::Result<String> {
+        let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8");
+        String::from_utf8(self.read(path)?).map_err(no_text)
+    }
 }
 
 /// A folder whose files may have any size.
@@ -21,7 +30,7 @@ impl Files for &Path {
         self.join(name)
     }
 
-    fn read(&self, path: &Path) -> io::Result<String> {
-        std::fs::read_to_string(path)
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(path)
     }
 }

@@ -11,7 +11,7 @@ use xoff_core::knobs::Effect;
 
 use crate::dag::Dag;
 use crate::ranks::{Placement, placed_ranks};
-use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings, digest_of};
+use crate::{CLASSES, Context, Crowd, NoFlows, Offer, TrafficSettings, digest_of};
 
 xoff_core::knobs! {
     /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a
@@ -49,11 +49,8 @@ impl TrafficSettings for GoalConfig {
         let ranks = schedule.ranks.len();
         let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
         let dag = Dag::new(schedule, hosts, self.start, self.priority);
-        let sizes = dag.sizes();
-        let flows = sizes.len() as f64;
-        let mut mix = Mix::default();
-        mix.add_flows(Frequency::InAll(flows), sizes);
-        let crowd = Crowd::of(flows).between(self.start, Ps(0));
+        let mix = dag.mix();
+        let crowd = Crowd::of(dag.crowd()).between(self.start, Ps(0));
         let job = Some(Arc::new(dag) as _);
         Ok(Offer { sizes: Some(mix), job, derived: digest_of(&text), ..Offer::new(NoFlows, crowd) })
     }

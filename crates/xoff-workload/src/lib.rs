@@ -14,6 +14,7 @@
 //! added at the end leaves the flows of the others unchanged.
 
 mod bursts;
+mod chakra;
 mod checks;
 pub mod collective;
 pub mod connections;
@@ -40,6 +41,7 @@ pub mod successive;
 pub mod tables;
 mod traffic;
 
+pub use chakra::ChakraConfig;
 pub use collective::CollectiveConfig;
 pub use connections::{ConnectionMatrix, ConnectionsConfig};
 pub use crowd::Crowd;
@@ -95,6 +97,8 @@ xoff_core::seam! {
         Collective(CollectiveConfig) = "collective",
         /// Operations of ranks in a GOAL schedule.
         Goal(GoalConfig) = "goal",
+        /// Operations of ranks in a Chakra execution trace.
+        Chakra(ChakraConfig) = "chakra",
     }
 }
 
@@ -170,7 +174,7 @@ impl Context<'_> {
     pub fn read(&self, file: &str) -> Result<String, String> {
         let path = self.files.path(file);
         let error = |error| format!("file = {file:?}: {}: {error}", path.display());
-        self.files.read(&path).map_err(error)
+        self.files.text(&path).map_err(error)
     }
 }
 

@@ -154,7 +154,8 @@ impl Pass {
             let id = MessageId { lane, stage, sender: self.rank, index };
             let message = self.first + self.numbers.number(id);
             let to = self.hosts[to as usize];
-            links.connections.send((lane, to), message, bytes, acts);
+            // A message without bytes still has a header.
+            links.connections.send((lane, to), message, bytes.max(1), acts);
         }
         let is_last = stage == self.pattern.stages();
         self.ready += u32::from(is_last);

@@ -29,7 +29,7 @@ pub(super) struct Pace {
 
 /// The job.
 #[derive(Debug)]
-pub(super) struct Staged {
+pub(crate) struct Staged {
     pub(super) pattern: Arc<dyn Pattern>,
     pub(super) hosts: Arc<[HostId]>,
     pub(super) lanes: u32,

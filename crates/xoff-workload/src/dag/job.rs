@@ -1,28 +1,66 @@
-//! Programs that run the operations of a schedule.
+//! A schedule on hosts.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use xoff_core::program::{Act, Event, Job, Program};
+use xoff_core::program::{Job, Program};
 use xoff_core::{HostId, Ps};
 
-use super::matching::Matching;
-use super::{Edge, Op, RankOps, Schedule};
-use crate::in_order::InOrder;
+use super::rank::Rank;
+use super::{Collective, Op, RankOps, Schedule};
+use crate::collective::Numbers;
+use crate::{Frequency, Mix};
 
 /// A message, by its number: the sends of all ranks, one rank after the other.
 #[derive(Clone, Copy, Debug)]
-struct Message {
-    from: u32,
-    tag: u32,
+pub(super) struct Message {
+    pub(super) from: u32,
+    pub(super) tag: u32,
+}
+
+/// A collective operation on hosts.
+#[derive(Debug)]
+pub(super) struct Together {
+    pub(super) operation: Collective,
+    pub(super) hosts: Arc<[HostId]>,
+    /// The number of its first message.
+    pub(super) first: u64,
+}
+
+impl Together {
+    /// The number after that of its last message.
+    pub(super) fn end(&self) -> u64 {
+        self.first.saturating_add(self.operation.numbers().count(self.operation.lanes))
+    }
+}
+
+impl Collective {
+    fn numbers(&self) -> Numbers {
+        Numbers::of(&*self.pattern, self.ranks.len())
+    }
+}
+
+/// What all ranks know.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) hosts: Vec<HostId>,
+    pub(super) messages: Vec<Message>,
+    /// Collective operations, whose messages have the numbers after those of `messages`.
+    pub(super) together: Vec<Together>,
+}
+
+impl Shared {
+    /// The collective operation of a message; `None` if a `send` sends it.
+    pub(super) fn collective(&self, message: u64) -> Option<u32> {
+        let after = self.together.partition_point(|together| together.first <= message);
+        after.checked_sub(1).map(|place| place as u32)
+    }
 }
 
 /// A schedule on hosts.
 #[derive(Debug)]
 pub(crate) struct Dag {
-    schedule: Schedule,
-    hosts: Arc<[HostId]>,
-    messages: Arc<[Message]>,
+    ranks: Vec<RankOps>,
+    shared: Arc<Shared>,
     /// The first message of each rank.
     first: Vec<u64>,
     start: Ps,
@@ -36,20 +74,49 @@ impl Dag {
             first.push(messages.len() as u64);
             messages.extend(rank.ops.iter().filter_map(|op| match *op {
                 Op::Send { tag, .. } => Some(Message { from, tag }),
-                Op::Recv { .. } | Op::Calc { .. } => None,
+                _ => None,
             }));
         }
-        Self { schedule, hosts: hosts.into(), messages: messages.into(), first, start, priority }
+        let mut next = messages.len() as u64;
+        let place = |operation: Collective| {
+            let own = operation.ranks.iter().map(|&rank| hosts[rank as usize]).collect();
+            let together = Together { operation, hosts: own, first: next };
+            next = together.end();
+            together
+        };
+        let together = schedule.collectives.into_iter().map(place).collect();
+        let shared = Arc::new(Shared { hosts, messages, together });
+        Self { ranks: schedule.ranks, shared, first, start, priority }
     }
 
-    /// The bytes of all messages.
-    pub(crate) fn sizes(&self) -> Vec<u64> {
-        let all = self.schedule.ranks.iter().flat_map(|rank| &rank.ops);
+    /// The sizes of all messages.
+    pub(crate) fn mix(&self) -> Mix {
+        let all = self.ranks.iter().flat_map(|rank| &rank.ops);
         let bytes = all.filter_map(|op| match *op {
             Op::Send { bytes, .. } => Some(bytes.max(1)),
-            Op::Recv { .. } | Op::Calc { .. } => None,
+            _ => None,
         });
-        bytes.collect()
+        let mut mix = Mix::default();
+        mix.add_flows(Frequency::InAll(self.shared.messages.len() as f64), bytes.collect());
+        for together in &self.shared.together {
+            let pattern = &together.operation.pattern;
+            let sends = |stage| pattern.stage(0, stage, 0).sends;
+            let sizes = (0..pattern.stages()).flat_map(sends).map(|(_, bytes)| bytes.max(1));
+            let flows = (together.end() - together.first) as f64;
+            mix.add_flows(Frequency::InAll(flows), sizes.collect());
+        }
+        mix
+    }
+
+    /// Most messages that are under way together: all that are sent alone, and those of a stage of
+    /// the largest collective operation.
+    pub(crate) fn crowd(&self) -> f64 {
+        let stage = |together: &Together| {
+            let stages = f64::from(together.operation.pattern.stages());
+            (together.end() - together.first) as f64 / stages
+        };
+        let stages = self.shared.together.iter().map(stage);
+        self.shared.messages.len() as f64 + stages.fold(0.0, f64::max)
     }
 }
 
@@ -59,11 +126,11 @@ impl Job for Dag {
     }
 
     fn hosts(&self) -> &[HostId] {
-        &self.hosts
+        &self.shared.hosts
     }
 
     fn messages(&self) -> u64 {
-        self.messages.len() as u64
+        self.shared.together.last().map_or(self.shared.messages.len() as u64, Together::end)
     }
 
     fn priority(&self) -> u8 {
@@ -87,184 +154,7 @@ impl Job for Dag {
     }
 
     fn program(&self, rank: u32) -> Box<dyn Program> {
-        let own = &self.schedule.ranks[rank as usize];
-        let first = self.first[rank as usize];
-        Box::new(Rank::new(own, rank, first, Arc::clone(&self.hosts), Arc::clone(&self.messages)))
-    }
-}
-
-/// The program of a rank.
-#[derive(Debug)]
-struct Rank {
-    rank: u32,
-    hosts: Arc<[HostId]>,
-    messages: Arc<[Message]>,
-    /// The number of its first message, and the operation that sends each of its messages.
-    first: u64,
-    senders: Vec<u32>,
-    ops: Vec<Op>,
-    /// The number of operations that each one still waits for.
-    waiting: Vec<u32>,
-    /// For each operation, the operations that wait for it, and whether for its begin.
-    after: Vec<Vec<(u32, bool)>>,
-    /// Operations that have not ended.
-    left: u32,
-    /// Operations that may begin.
-    ready: VecDeque<u32>,
-    /// Calculations that wait for each processor, which is busy with the first of them.
-    processors: BTreeMap<u32, VecDeque<u32>>,
-    matching: Matching,
-    connections: InOrder,
-    /// Messages that have arrived, a bit for each of the job; a message may be reported again.
-    arrived: BTreeMap<u64, u64>,
-}
-
-impl Rank {
-    fn new(
-        own: &RankOps,
-        rank: u32,
-        first: u64,
-        hosts: Arc<[HostId]>,
-        messages: Arc<[Message]>,
-    ) -> Self {
-        let count = own.ops.len();
-        let (mut waiting, mut after) = (vec![0; count], vec![Vec::new(); count]);
-        for &Edge { waits, before, at_begin } in &own.edges {
-            waiting[waits as usize] += 1;
-            after[before as usize].push((waits, at_begin));
-        }
-        let sends = |op: &u32| matches!(own.ops[*op as usize], Op::Send { .. });
-        let all = 0..count as u32;
-        let ready = all.clone().filter(|&op| waiting[op as usize] == 0).collect();
-        Self {
-            rank,
-            hosts,
-            messages,
-            first,
-            senders: all.filter(sends).collect(),
-            ops: own.ops.clone(),
-            waiting,
-            after,
-            left: count as u32,
-            ready,
-            processors: BTreeMap::new(),
-            matching: Matching::default(),
-            connections: InOrder::default(),
-            arrived: BTreeMap::new(),
-        }
-    }
-
-    /// Begins all that may begin.
-    fn go_on(&mut self, acts: &mut Vec<Act>) {
-        while let Some(op) = self.ready.pop_front() {
-            self.release(op, true);
-            match self.ops[op as usize] {
-                Op::Send { bytes, to, .. } => self.send(op, bytes, to, acts),
-                Op::Recv { from, tag } => {
-                    if self.matching.receive(op, (from, tag)) {
-                        self.end(op);
-                    }
-                }
-                Op::Calc { cpu, .. } => {
-                    let queue = self.processors.entry(cpu).or_default();
-                    queue.push_back(op);
-                    if queue.len() == 1 {
-                        self.compute(op, acts);
-                    }
-                }
-            }
-        }
-    }
-
-    fn send(&mut self, op: u32, bytes: u64, to: u32, acts: &mut Vec<Act>) {
-        let place = self.senders.binary_search(&op).expect("it is a send");
-        let message = self.first + place as u64;
-        if to == self.rank {
-            self.end(op);
-            self.deliver(message);
-            return;
-        }
-        let to = self.hosts[to as usize];
-        // A message without bytes still has a header.
-        self.connections.send((0, to), message, bytes.max(1), acts);
-    }
-
-    fn compute(&self, op: u32, acts: &mut Vec<Act>) {
-        if let Op::Calc { time, .. } = self.ops[op as usize] {
-            acts.push(Act::Compute { key: u64::from(op), time });
-        }
-    }
-
-    fn computed(&mut self, op: u32, acts: &mut Vec<Act>) {
-        if let Op::Calc { cpu, .. } = self.ops[op as usize] {
-            let queue = self.processors.entry(cpu).or_default();
-            queue.pop_front();
-            let next = queue.front().copied();
-            next.into_iter().for_each(|next| self.compute(next, acts));
-        }
-        self.end(op);
-    }
-
-    /// A message has arrived.
-    fn deliver(&mut self, message: u64) {
-        let Message { from, tag } = self.messages[message as usize];
-        if let Some(op) = self.matching.deliver((from, tag)) {
-            self.end(op);
-        }
-    }
-
-    /// True if a message is reported for the first time.
-    fn is_new(&mut self, message: u64) -> bool {
-        let bits = self.arrived.entry(message / 64).or_insert(0);
-        let is_new = *bits & 1 << (message % 64) == 0;
-        *bits |= 1 << (message % 64);
-        is_new
-    }
-
-    /// An operation begins, or ends: operations that wait for this may begin.
-    fn release(&mut self, op: u32, begins: bool) {
-        for place in 0..self.after[op as usize].len() {
-            let (next, at_begin) = self.after[op as usize][place];
-            if at_begin == begins {
-                self.waiting[next as usize] -= 1;
-                if self.waiting[next as usize] == 0 {
-                    self.ready.push_back(next);
-                }
-            }
-        }
-    }
-
-    fn end(&mut self, op: u32) {
-        self.left -= 1;
-        self.release(op, false);
-    }
-
-    fn react_to(&mut self, event: Event, acts: &mut Vec<Act>) {
-        match event {
-            Event::Begin => {}
-            Event::Arrived(message) => {
-                if self.is_new(message) {
-                    self.deliver(message);
-                }
-            }
-            Event::Left(message) => self.connections.left(message, acts),
-            Event::Sent(message) => {
-                self.connections.left(message, acts);
-                let op = self.senders[(message - self.first) as usize];
-                self.end(op);
-            }
-            Event::Computed(key) => self.computed(key as u32, acts),
-        }
-    }
-}
-
-impl Program for Rank {
-    fn react(&mut self, event: Event, acts: &mut Vec<Act>) {
-        let was_over = self.left == 0 && event != Event::Begin;
-        self.react_to(event, acts);
-        self.go_on(acts);
-        if self.left == 0 && !was_over {
-            acts.push(Act::Finish { round: 0 });
-        }
+        let own = &self.ranks[rank as usize];
+        Box::new(Rank::new(own, rank, self.first[rank as usize], Arc::clone(&self.shared)))
     }
 }

@@ -3,44 +3,17 @@
 use std::path::Path;
 
 use proptest::prelude::{any, prop_assert, proptest};
-use xoff_core::program::{Act, Event, Job, Program};
+use xoff_core::program::{Act, Event, Job};
 use xoff_core::rng::Purpose;
 use xoff_core::{HostId, Rng};
 
 use super::*;
+use crate::dag::testing::run;
 
 fn dag(text: &str) -> Dag {
     let schedule = schedule::parse("s.goal", text, 100).unwrap_or_else(|error| panic!("{error}"));
     let hosts = (0..schedule.ranks.len() as u32).map(HostId).collect();
     Dag::new(schedule, hosts, Ps(0), 0)
-}
-
-/// Runs a schedule with one waiting event at a time, chosen by `choose`. Returns the acts of each
-/// rank in their order.
-fn run(dag: &Dag, mut choose: impl FnMut(usize) -> usize) -> Vec<Vec<Act>> {
-    let ranks = dag.hosts().len();
-    let mut programs: Vec<Box<dyn Program>> =
-        (0..ranks as u32).map(|rank| dag.program(rank)).collect();
-    let mut waiting: Vec<(usize, Event)> = (0..ranks).map(|rank| (rank, Event::Begin)).collect();
-    let mut all = vec![Vec::new(); ranks];
-    let mut acts = Vec::new();
-    while !waiting.is_empty() {
-        let (rank, event) = waiting.remove(choose(waiting.len()) % waiting.len());
-        programs[rank].react(event, &mut acts);
-        for act in acts.drain(..) {
-            all[rank].push(act);
-            match act {
-                Act::Send { message, to, .. } => {
-                    waiting.push((to.index(), Event::Arrived(message)));
-                    waiting.push((to.index(), Event::Arrived(message)));
-                    waiting.push((rank, Event::Sent(message)));
-                }
-                Act::Compute { key, .. } => waiting.push((rank, Event::Computed(key))),
-                Act::Finish { .. } => {}
-            }
-        }
-    }
-    all
 }
 
 const EXCHANGE: &str = "num_ranks 2
