@@ -133,8 +133,8 @@ def anchor(tables: Tables, folder: Path) -> None:
         if not settings.is_list(spec) or not isinstance(tables.get(name), list):
             continue
         for entry in tables[name]:
-            for key in ("file", "sizes"):
+            for key in ("file", "groups", "sizes"):
                 path = entry.get(key) if isinstance(entry, dict) else None
                 # `sizes` may also name a table of the engine.
-                if isinstance(path, str) and path and (key == "file" or path.endswith(".csv")):
+                if isinstance(path, str) and path and (key != "sizes" or path.endswith(".csv")):
                     entry[key] = str(folder / path)

@@ -82,7 +82,10 @@ impl TrafficSettings for ChakraConfig {
         let crowd = Crowd::of(dag.crowd()).between(self.start, Ps(0));
         let sizes = Some(dag.mix());
         let job = Some(Arc::new(dag) as _);
-        let derived = vec![("digest", format!("{:016x}", trace.digest)), ("schema", trace.version)];
+        let derived = vec![
+            ("digest", format!("{:016x}", trace.digest)),
+            ("schema", format!("{:?}", trace.version)),
+        ];
         Ok(Offer { sizes, job, derived, ..Offer::new(NoFlows, crowd) })
     }
 }
