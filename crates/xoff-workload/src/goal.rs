@@ -1,20 +1,22 @@
 //! Traces of applications as GOAL schedules.
 
-mod schedule;
+mod binary;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::sync::Arc;
 
 use xoff_core::Ps;
 use xoff_core::knobs::Effect;
 
-use crate::dag::Dag;
+use crate::dag::{Dag, Schedule};
 use crate::ranks::{Placement, placed_ranks};
 use crate::{CLASSES, Context, Crowd, NoFlows, Offer, TrafficSettings, digest_of};
 
 xoff_core::knobs! {
-    /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a
+    /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim or in the binary
+    /// form that its `txt2bin` writes; the file's first bytes tell which. A `send` is a
     /// flow that begins when all that it `requires` has ended and all that it `irequires` has
     /// begun; it ends when all its bytes are acknowledged. Messages from one rank to another go
     /// one after another. A `recv` ends when a message with its sender and tag has arrived; the
@@ -44,14 +46,33 @@ impl TrafficSettings for GoalConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let text = context.read(&self.file)?;
-        let schedule = schedule::parse(&self.file, &text, context.hosts())?;
+        let bytes = context.bytes(&self.file)?;
+        let schedule = self.schedule(&bytes, context.hosts())?;
         let ranks = schedule.ranks.len();
         let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
         let dag = Dag::new(schedule, hosts, self.start, self.priority);
         let mix = dag.mix();
         let crowd = Crowd::of(dag.crowd()).between(self.start, Ps(0));
         let job = Some(Arc::new(dag) as _);
-        Ok(Offer { sizes: Some(mix), job, derived: digest_of(&text), ..Offer::new(NoFlows, crowd) })
+        Ok(Offer {
+            sizes: Some(mix),
+            job,
+            derived: digest_of(&bytes),
+            ..Offer::new(NoFlows, crowd)
+        })
+    }
+}
+
+impl GoalConfig {
+    /// Reads the contents of the file, of at most `most` ranks.
+    fn schedule(&self, bytes: &[u8], most: u32) -> Result<Schedule, String> {
+        if binary::is_binary(bytes) {
+            return binary::parse(&self.file, bytes, most);
+        }
+        let text = str::from_utf8(bytes).map_err(|error| {
+            let at = error.valid_up_to();
+            format!("{}: byte {at}: it is neither text nor a schedule of txt2bin", self.file)
+        })?;
+        text::parse(&self.file, text, most)
     }
 }

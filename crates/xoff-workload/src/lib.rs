@@ -21,6 +21,7 @@ pub mod connections;
 pub mod crowd;
 mod csv;
 mod dag;
+mod dependent;
 pub mod elephants;
 mod files;
 mod goal;
@@ -46,6 +47,7 @@ pub use collective::CollectiveConfig;
 pub use connections::{ConnectionMatrix, ConnectionsConfig};
 pub use crowd::Crowd;
 pub use csv::TableError;
+pub use dependent::DependentConfig;
 pub use elephants::{Elephants, ElephantsConfig};
 pub use files::Files;
 pub use goal::GoalConfig;
@@ -65,7 +67,7 @@ pub use traffic::Traffic;
 
 use std::sync::Arc;
 
-use xoff_core::digest::text_digest;
+use xoff_core::digest::bytes_digest;
 use xoff_core::knobs::Capability;
 use xoff_core::program::Job;
 use xoff_core::{BitRate, HostId, Ps};
@@ -99,6 +101,8 @@ xoff_core::seam! {
         Goal(GoalConfig) = "goal",
         /// Operations of ranks in a Chakra execution trace.
         Chakra(ChakraConfig) = "chakra",
+        /// Flows listed in a file that wait for others.
+        Dependent(DependentConfig) = "dependent",
     }
 }
 
@@ -167,20 +171,29 @@ impl Context<'_> {
         self.capacity.host_count()
     }
 
+    /// The contents of the file that the setting `file` names.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn bytes(&self, file: &str) -> Result<Vec<u8>, String> {
+        let path = self.files.path(file);
+        let error = |error| format!("file = {file:?}: {}: {error}", path.display());
+        self.files.read(&path).map_err(error)
+    }
+
     /// The text of the file that the setting `file` names.
     ///
     /// # Errors
     /// Why it cannot be read.
     pub fn read(&self, file: &str) -> Result<String, String> {
-        let path = self.files.path(file);
-        let error = |error| format!("file = {file:?}: {}: {error}", path.display());
-        self.files.text(&path).map_err(error)
+        let no_text = |_| format!("file = {file:?}: it is not text in UTF-8");
+        String::from_utf8(self.bytes(file)?).map_err(no_text)
     }
 }
 
 /// What a scenario records of a file: other contents are another scenario.
-fn digest_of(text: &str) -> Vec<(&'static str, String)> {
-    vec![("digest", format!("{:016x}", text_digest(text)))]
+fn digest_of(contents: impl AsRef<[u8]>) -> Vec<(&'static str, String)> {
+    vec![("digest", format!("{:016x}", bytes_digest(contents.as_ref())))]
 }
 
 /// A source, with its flows as far as they are known before the run.

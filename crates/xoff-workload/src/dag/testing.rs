@@ -18,8 +18,9 @@ pub(crate) fn run(dag: &dyn Job, mut choose: impl FnMut(usize) -> usize) -> Vec<
             all[rank].push(act);
             match act {
                 Act::Send { message, to, .. } => {
-                    waiting.push((to.index(), Event::Arrived(message)));
-                    waiting.push((to.index(), Event::Arrived(message)));
+                    let to = dag.hosts().iter().position(|&host| host == to).unwrap();
+                    waiting.push((to, Event::Arrived(message)));
+                    waiting.push((to, Event::Arrived(message)));
                     waiting.push((rank, Event::Sent(message)));
                 }
                 Act::Compute { key, .. } => waiting.push((rank, Event::Computed(key))),

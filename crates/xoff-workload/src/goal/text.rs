@@ -177,11 +177,16 @@ fn rank_of(text: &str) -> Result<u32, String> {
 
 fn long(text: &str) -> Result<u64, String> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    // Times in picoseconds must fit.
     let found = digits.then(|| text.parse().ok()).flatten();
-    found
-        .filter(|&value: &u64| value < u64::MAX / 1_000_000)
-        .ok_or_else(|| format!("{text} is no number, or too large"))
+    longest(found.ok_or_else(|| format!("{text} is no number, or too large"))?)
+}
+
+/// Checks that so many nanoseconds fit in picoseconds.
+pub(super) fn longest(value: u64) -> Result<u64, String> {
+    if value < u64::MAX / 1_000_000 {
+        return Ok(value);
+    }
+    Err(format!("{value} is too large"))
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
