@@ -83,8 +83,8 @@ impl Jobs {
             first = first.saturating_add(job.messages());
             if first - FIRST > MESSAGES_MAX {
                 return Err(format!(
-                    "[[traffic]] the jobs have {} messages or more, but at most {MESSAGES_MAX} can be \
-                     numbered: take fewer rounds, lanes or hosts",
+                    "[[traffic]] the jobs have {} messages or more, but at most {MESSAGES_MAX} can \
+                     be numbered: take fewer rounds, lanes or hosts",
                     first - FIRST
                 ));
             }

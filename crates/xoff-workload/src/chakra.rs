@@ -24,14 +24,14 @@ xoff_core::knobs! {
     /// The operations of ranks in a Chakra execution trace of MLCommons (protobuf, schema 0.0.4),
     /// with a file for each rank, as ASTRA-sim reads them. A node begins when all nodes in its
     /// `ctrl_deps` and `data_deps` have ended. A COMP_NODE takes its `duration_micros`, or those of
-    /// its attribute `runtime`; nodes with and without `is_cpu_op` have a processor each, which does
-    /// one thing at a time. A COMM_SEND_NODE is a flow, which ends when all its bytes are
+    /// its attribute `runtime`; nodes with and without `is_cpu_op` have a processor each, which
+    /// does one thing at a time. A COMM_SEND_NODE is a flow, which ends when all its bytes are
     /// acknowledged. A COMM_RECV_NODE ends when a message with its `comm_src` and `comm_tag` has
-    /// arrived. A COMM_COLL_NODE is an all-reduce, reduce-scatter, all-gather, all-to-all, broadcast
-    /// or barrier of the ranks of its `pg_name`; the nth of a group at one rank belongs to the nth
-    /// at the others, in the order of files. `comm_size` is the input of a rank. A METADATA_NODE
-    /// takes no time. Other nodes are errors. Messages from one rank to another go one after another.
-    /// The flows are all measured, whenever they begin.
+    /// arrived. A COMM_COLL_NODE is an all-reduce, reduce-scatter, all-gather, all-to-all,
+    /// broadcast or barrier of the ranks of its `pg_name`; the nth of a group at one rank belongs
+    /// to the nth at the others, in the order of files. `comm_size` is the input of a rank. A
+    /// METADATA_NODE takes no time. Other nodes are errors. Messages from one rank to another go
+    /// one after another. The flows are all measured, whenever they begin.
     pub struct ChakraConfig in "chakra" {
         /// The path of the files without the number of the rank: PREFIX of PREFIX.0.et,
         /// PREFIX.1.et and so on.
@@ -49,7 +49,8 @@ xoff_core::knobs! {
         all_to_all: Algorithm = Algorithm::Direct,
         /// The algorithm of a broadcast, from the first rank of its group.
         broadcast: Algorithm = Algorithm::Ring,
-        /// Number of lanes of a collective operation: parts of its bytes with messages of their own.
+        /// Number of lanes of a collective operation: parts of its bytes with messages of their
+        /// own.
         lanes: u32 = 1,
         /// The hosts: all, or numbers and ranges such as 0-3,7,9-12. Each rank needs one; of `all`,
         /// the first ones are used.

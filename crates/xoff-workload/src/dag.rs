@@ -3,6 +3,7 @@
 mod job;
 mod matching;
 mod rank;
+mod shared;
 #[cfg(test)]
 pub(crate) mod testing;
 

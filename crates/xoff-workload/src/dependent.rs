@@ -141,8 +141,8 @@ impl DependentConfig {
         let rank = |host: HostId| hosts.binary_search(&host).expect("it has a flow") as u32;
         let mut schedule =
             Schedule { ranks: vec![RankOps::default(); hosts.len()], ..Schedule::default() };
-        // For each flow, the operation at its sender for which others wait, the one at its
-        // receiver, and the one that waits for others.
+        // For each flow, the operations for which others wait, at its sender and at its receiver,
+        // and the operation that waits for others.
         let mut ops = Vec::new();
         for (place, flow) in flows.iter().enumerate() {
             let (from, to, tag) = (rank(flow.src), rank(flow.dst), place as u32);

@@ -78,7 +78,8 @@ impl<'a> Joints<'a> {
             let (rank, node) = known.first;
             if known.call != call {
                 return Err(format!(
-                    "it is {}, but that number {nth} of its group is {} at rank {rank}, node {node}",
+                    "it is {}, but that number {nth} of its group is {} at rank {rank}, node \
+                     {node}",
                     show(call),
                     show(known.call)
                 ));
@@ -96,8 +97,8 @@ impl<'a> Joints<'a> {
         Ok(op)
     }
 
-    /// Checks that each operation is in the files of all its ranks. Otherwise returns one that is
-    /// not: a rank that has it, its node there, and what is missing.
+    /// Checks that each operation is in the files of all its ranks. Otherwise returns an operation
+    /// that is not: a rank that has it, its node there, and what is missing.
     pub(super) fn check(&self) -> Result<(), (u32, u64, String)> {
         for (name, group) in &self.found {
             let all = group.ranks.len();

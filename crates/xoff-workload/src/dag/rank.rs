@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use xoff_core::program::{Act, Event, Program};
 
-use super::job::{Message, Shared};
 use super::matching::Matching;
+use super::shared::{Message, Shared};
 use super::{Edge, Op, RankOps};
 use crate::collective::{Links, Pass};
 

@@ -69,8 +69,10 @@ proptest! {
             let src = rng.below(8);
             let dst = (src + 1 + rng.below(7)) % 8;
             let seen = (0..id).filter(|&other| [ends[other].0, ends[other].1].contains(&src));
-            let after: Vec<String> = seen.filter(|_| rng.below(3) == 0).map(|id| id.to_string()).collect();
-            rows += &format!("{id},{src},{dst},{},{},{}\n", 1 + rng.below(9), after.join(" "), rng.below(2));
+            let after = seen.filter(|_| rng.below(3) == 0).map(|id| id.to_string());
+            let after = after.collect::<Vec<_>>().join(" ");
+            let (bytes, delay) = (1 + rng.below(9), rng.below(2));
+            rows += &format!("{id},{src},{dst},{bytes},{after},{delay}\n");
             ends.push((src, dst));
         }
         let found = run(&dag(&rows), |waiting| rng.below(waiting as u64) as usize);

@@ -1,11 +1,13 @@
 //! The binary form of GOAL schedules, as LogGOPSim's `txt2bin` writes it on x86 (spcl/LogGOPSim,
 //! `Goal.hpp` and `Parser.hpp`): packed numbers, the lowest byte first.
 //!
-//! | part | numbers |
-//! |---|---|
-//! | file | 4223 (64 bits), then, with offsets from here: ranks (32), most processors and NICs (8, 8), for each rank the offsets of its begin and end (64, 64), the ranks |
-//! | rank | operations (32), roots (32), the number of each root (32), its operations, its successors (32 each) |
-//! | operation | predecessors (32), type (8), peer (32), size (64), tag (32), processor (8), NIC (8), count and first place of those of the successors that wait for its end (32, 32), and for its begin (32, 32) |
+//! - The file: 4223 (64 bits). Offsets count from here. The number of ranks (32), most processors
+//!   and NICs (8, 8), for each rank the offsets of its begin and end (64, 64), and the ranks.
+//! - A rank: the numbers of its operations and of its roots (32, 32), the roots (32 each), the
+//!   operations, and all successors, which are operations (32 each).
+//! - An operation: the number of its predecessors (32), type (8), peer (32), size (64), tag (32),
+//!   processor and NIC (8, 8), number and first place of the successors that wait for its end
+//!   (32, 32), and of the successors that wait for its begin (32, 32).
 
 use xoff_core::Ps;
 
@@ -58,7 +60,7 @@ fn read(bytes: &[u8], most: u32) -> Result<Schedule, String> {
         let own = own.filter(|_| begin == expected).and_then(|(begin, end)| bytes.get(begin..end));
         let Some(own) = own else {
             return Err(format!(
-                "rank {rank} is said to be at {begin} to {end}, but its place is from {expected} \
+                "rank {rank} has the place {begin} to {end}, but its place is from {expected} \
                  to at most {}",
                 bytes.len()
             ));
@@ -86,7 +88,7 @@ fn read_rank(mut rest: Numbers<'_>) -> Result<RankOps, String> {
             // They lie one behind the other, so that they are no more than the file has.
             if successors > 0 && first as usize != own.edges.len() {
                 return Err(at(format!(
-                    "its successors are said to be at {first}, not at {}",
+                    "its successors have the place {first}, not {}",
                     own.edges.len()
                 )));
             }

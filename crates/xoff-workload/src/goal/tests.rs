@@ -147,9 +147,13 @@ fn each_rank_needs_a_host() {
     assert!(hosts(&three, 2, &context).unwrap_err().contains("3 hosts"));
 }
 
+/// Operations in words, and dependencies: which operation is first, which waits, whether for its
+/// begin.
+type InWords<'a> = (Vec<Vec<&'a str>>, Vec<(usize, usize, bool)>);
+
 /// What `txt2bin` makes of a text without comments in which all operations have labels.
 fn to_binary(text: &str) -> Vec<u8> {
-    let mut ranks: Vec<(Vec<Vec<&str>>, Vec<(usize, usize, bool)>)> = Vec::new();
+    let mut ranks: Vec<InWords<'_>> = Vec::new();
     for words in text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()) {
         let label = |rank: &[Vec<&str>], label: &str| {
             rank.iter().position(|op| op[0].trim_end_matches(':') == label).unwrap()
@@ -260,7 +264,7 @@ fn mistakes_of_the_binary_form_are_named_with_their_place() {
     assert_eq!(with(8, 101), "s.bin: 101 ranks: expected 1 to 100, the hosts of the network");
     assert_eq!(
         with(14, 39),
-        "s.bin: rank 0 is said to be at 39 to 222, but its place is from 38 to at most 316"
+        "s.bin: rank 0 has the place 39 to 222, but its place is from 38 to at most 316"
     );
     // Rank 0 begins at 46; its two roots end at 62, its first operation has its type at 66.
     assert_eq!(
@@ -268,9 +272,7 @@ fn mistakes_of_the_binary_form_are_named_with_their_place() {
         "s.bin: rank 0: operation 0: type 4 is none of 1 (send), 2 (recv) and 3 (calc)"
     );
     assert!(with(62, 1).starts_with("s.bin: rank 0: operation 0: the number of its predecessors"));
-    assert!(
-        with(89, 3).starts_with("s.bin: rank 0: operation 0: its successors are said to be at")
-    );
+    assert!(with(89, 3).starts_with("s.bin: rank 0: operation 0: its successors have the place"));
     // The receiver of its second operation.
     assert_eq!(with(106, 9), "s.bin: rank 0, operation 1: there is no rank 9: the job has 2 ranks");
     let spent = [&2342u64.to_le_bytes(), &good[8..]].concat();

@@ -181,7 +181,7 @@ fn long(text: &str) -> Result<u64, String> {
     longest(found.ok_or_else(|| format!("{text} is no number, or too large"))?)
 }
 
-/// Checks that so many nanoseconds fit in picoseconds.
+/// Checks that a number of nanoseconds fits in picoseconds.
 pub(super) fn longest(value: u64) -> Result<u64, String> {
     if value < u64::MAX / 1_000_000 {
         return Ok(value);
