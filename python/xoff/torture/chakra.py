@@ -11,6 +11,7 @@ COMP, SEND, RECV, COLLECTIVE = 4, 5, 6, 7
 """Types of nodes."""
 ALL_REDUCE, ALL_GATHER, BROADCAST, ALL_TO_ALL, REDUCE_SCATTER, BARRIER = 0, 2, 5, 6, 7, 9
 """Types of collective operations, in the attribute `comm_type`."""
+COLLECTIVES = (ALL_REDUCE, ALL_GATHER, BROADCAST, ALL_TO_ALL, REDUCE_SCATTER, BARRIER)
 
 
 def file(nodes: Iterable[bytes]) -> bytes:
