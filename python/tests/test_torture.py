@@ -11,6 +11,7 @@ import pytest
 from xoff import engine
 from xoff.toml_text import parse_toml
 from xoff.torture import settings, trial, worlds
+from xoff.torture.scales import Fabric
 from xoff.torture.campaign import Campaign, Limits, render
 from xoff.torture.drawing import reason
 from xoff.torture.pool import Worker, unpacked
@@ -106,7 +107,7 @@ def test_times_are_multiples_of_the_grid():
     rng = random.Random(3)
     for _ in range(200):
         rate, delay = rng.choice(settings.RATES_BPS), settings.between(rng, 1e3, 1e12)
-        at = worlds.times(worlds.Fabric(rng.randrange(2, 60), 2, 2, rate, delay), 1000)
+        at = worlds.times(Fabric(rng.randrange(2, 60), 2, 2, rate, delay), 1000)
         for time in (at.warmup, at.measure):
             assert time > 0
             assert time % at.grid == 0

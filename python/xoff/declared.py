@@ -130,8 +130,8 @@ class Tables:
     def rounds(self) -> pa.Table:
         """One row for each finished round of a job, in the order of their ends.
 
-        Raises `UsageError` where the run has none: add [[traffic]] with kind = "collective" or
-        "goal"; a step must have ended, and run.flows must not be "none".
+        Raises `UsageError` where the run has none: add [[traffic]] with kind = "collective",
+        "goal", "chakra" or "dependent"; a step must have ended, and run.flows must not be "none".
         """
         return self.table("rounds")
 
@@ -140,8 +140,8 @@ class Tables:
         """One row for each finished step of a round of a job, in the order of their ends. Step s of
         a collective operation has the messages that ranks send in stage s of its algorithm.
 
-        Raises `UsageError` where the run has none: add [[traffic]] with kind = "collective" or
-        "goal"; a step must have ended, and run.flows must not be "none".
+        Raises `UsageError` where the run has none: add [[traffic]] with kind = "collective",
+        "goal", "chakra" or "dependent"; a step must have ended, and run.flows must not be "none".
         """
         return self.table("steps")
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from xoff import engine
 
@@ -75,14 +76,24 @@ def save_manifest(folder: Path, manifest: dict[str, Any]) -> None:
 
 def replace_text(path: Path, text: str) -> None:
     """Replace the contents of `path` atomically and sync them to disk. Raises `OSError`."""
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Write a new file next to `path`, which replaces it at the end of the block.
+
+    An error in the block leaves `path` as it was. Raises `OSError`.
+    """
     draft = path.with_name(path.name + DRAFT)
     try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with draft.open("wb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-    except OSError:
+    except BaseException:
         with suppress(OSError):
             draft.unlink()
         raise

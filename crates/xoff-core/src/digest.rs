@@ -29,13 +29,19 @@ impl Digest {
 /// Digest of a text, so that results identify their exact input.
 #[must_use]
 pub fn text_digest(text: &str) -> u64 {
+    bytes_digest(text.as_bytes())
+}
+
+/// Digest of the contents of a file.
+#[must_use]
+pub fn bytes_digest(bytes: &[u8]) -> u64 {
     let mut digest = Digest::default();
-    for chunk in text.as_bytes().chunks(8) {
+    for chunk in bytes.chunks(8) {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
         digest.add(u64::from_le_bytes(word));
     }
-    digest.add(text.len() as u64);
+    digest.add(bytes.len() as u64);
     digest.value()
 }
 

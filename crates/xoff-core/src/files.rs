@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::digest::text_digest;
+use crate::digest::bytes_digest;
 
 /// A way to read the files that a scenario names.
 pub trait Files {
@@ -14,25 +14,46 @@ pub trait Files {
     ///
     /// # Errors
     /// Why it cannot be read.
-    fn read(&self, path: &Path) -> io::Result<String>;
-}
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-impl dyn Files + '_ {
-    /// The text of the file that the setting `file` names.
+    /// Reads a file with text.
     ///
     /// # Errors
-    /// Why it cannot be read.
-    pub fn text_of(&self, file: &str) -> Result<String, String> {
-        let path = self.path(file);
-        let error = |error| format!("file = {file:?}: {}: {error}", path.display());
-        self.read(&path).map_err(error)
+    /// Why it cannot be read, or that it is not in UTF-8.
+    fn text(&self, path: &Path) -> io::Result<String> {
+        let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8");
+        String::from_utf8(self.read(path)?).map_err(no_text)
     }
 }
 
-/// What a scenario records of a file with this text: other contents are another scenario.
+impl dyn Files + '_ {
+    /// The contents of the file that the setting `file` names.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn bytes_of(&self, file: &str) -> Result<Vec<u8>, String> {
+        let path = self.path(file);
+        self.read(&path).map_err(|error| refused(file, &path, &error))
+    }
+
+    /// The text of the file that the setting `file` names.
+    ///
+    /// # Errors
+    /// Why it cannot be read, or that it is no text.
+    pub fn text_of(&self, file: &str) -> Result<String, String> {
+        let path = self.path(file);
+        self.text(&path).map_err(|error| refused(file, &path, &error))
+    }
+}
+
+fn refused(file: &str, path: &Path, error: &io::Error) -> String {
+    format!("file = {file:?}: {}: {error}", path.display())
+}
+
+/// What a scenario records of a file with these contents: other contents are another scenario.
 #[must_use]
-pub fn digest_of(text: &str) -> Vec<(&'static str, String)> {
-    vec![("digest", format!("{:016x}", text_digest(text)))]
+pub fn digest_of(contents: impl AsRef<[u8]>) -> Vec<(&'static str, String)> {
+    vec![("digest", format!("{:016x}", bytes_digest(contents.as_ref())))]
 }
 
 /// A folder whose files may have any size.
@@ -41,7 +62,7 @@ impl Files for &Path {
         self.join(name)
     }
 
-    fn read(&self, path: &Path) -> io::Result<String> {
-        std::fs::read_to_string(path)
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(path)
     }
 }

@@ -22,21 +22,25 @@ impl Files for Folder<'_> {
         self.path.join(name)
     }
 
-    fn read(&self, path: &Path) -> Result<String> {
-        read(path, self.memory)
+    fn read(&self, path: &Path) -> Result<Vec<u8>> {
+        bytes(path, self.memory)
     }
 }
 
-/// Reads a file, if its contents fit into memory.
+/// Reads a file with text, if its contents fit into memory.
 ///
 /// # Errors
 /// Why it cannot be read.
 pub(crate) fn read(path: &Path, memory: Memory) -> Result<String> {
+    Folder { path: Path::new(""), memory }.text(path)
+}
+
+fn bytes(path: &Path, memory: Memory) -> Result<Vec<u8>> {
     let most = memory.bytes() / BYTES_PER_BYTE;
-    let mut text = String::new();
-    let length = File::open(path)?.take(most.saturating_add(1)).read_to_string(&mut text)?;
+    let mut found = Vec::new();
+    let length = File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut found)?;
     match memory.check("it", length as u128 * u128::from(BYTES_PER_BYTE)) {
-        Ok(()) => Ok(text),
+        Ok(()) => Ok(found),
         Err(message) => Err(Error::new(ErrorKind::FileTooLarge, message)),
     }
 }

@@ -3,6 +3,7 @@
 mod all_to_all;
 mod halving;
 mod hierarchical;
+mod pass;
 mod pattern;
 mod ring;
 mod staged;
@@ -19,7 +20,9 @@ use xoff_core::{Bytes, HostId, Ps, choices};
 use self::all_to_all::{AllToAll, Dissemination};
 use self::halving::Halving;
 use self::hierarchical::Hierarchical;
-use self::pattern::{Pattern, share};
+pub(crate) use self::pass::{Links, Numbers, Pass};
+pub(crate) use self::pattern::Pattern;
+use self::pattern::share;
 use self::ring::{Chain, Ring};
 use self::staged::{Pace, Staged};
 use self::tree::Tree;
@@ -147,7 +150,7 @@ impl TrafficSettings for CollectiveConfig {
 }
 
 impl CollectiveConfig {
-    fn job(&self, context: &Context<'_>) -> Result<Staged, String> {
+    pub(crate) fn job(&self, context: &Context<'_>) -> Result<Staged, String> {
         let hosts = placed(&self.hosts, self.placement, context)?;
         let ranks = hosts.len() as u32;
         if ranks < 2 {
@@ -157,6 +160,7 @@ impl CollectiveConfig {
             return Err("rounds is 0: give at least 1 or leave the section out".into());
         }
         let pattern = self.pattern(ranks)?;
+        self.check_bytes(ranks)?;
         let lanes = self.lane_count();
         let pace = Pace {
             start: self.start,
@@ -203,15 +207,13 @@ impl CollectiveConfig {
     }
 
     /// The algorithm for this number of ranks.
-    fn pattern(&self, ranks: u32) -> Result<Arc<dyn Pattern>, String> {
+    ///
+    /// # Errors
+    /// A combination of settings, or a number of ranks, that the algorithm cannot have.
+    pub(crate) fn pattern(&self, ranks: u32) -> Result<Arc<dyn Pattern>, String> {
         use Algorithm as A;
         use Operation as O;
-        let pieces = match (self.operation, self.algorithm) {
-            (O::Barrier, _) => 0,
-            (O::Broadcast, _) | (_, A::Tree | A::DoubleTree) => 1,
-            _ => u64::from(ranks),
-        };
-        let lanes = self.lanes(pieces)?;
+        let lanes = self.lanes()?;
         let (scatters, gathers) = match self.operation {
             O::AllReduce => (true, true),
             operation => (operation == O::ReduceScatter, operation == O::AllGather),
@@ -268,19 +270,30 @@ impl CollectiveConfig {
         })
     }
 
-    /// The bytes of each lane, which must be enough for this number of pieces.
-    fn lanes(&self, pieces: u64) -> Result<Vec<u64>, String> {
+    /// The bytes of each lane.
+    fn lanes(&self) -> Result<Vec<u64>, String> {
         let lanes = u64::from(self.lane_count());
         if !(1..=MOST_LANES).contains(&lanes) {
             return Err(format!("lanes is {lanes}: it must be from 1 to {MOST_LANES}"));
         }
-        if pieces * lanes > self.bytes.0 {
+        Ok((0..lanes).map(|lane| share(self.bytes.0, lanes, lane, lane + 1)).collect())
+    }
+
+    /// Checks that no message is empty.
+    fn check_bytes(&self, ranks: u32) -> Result<(), String> {
+        let pieces = match (self.operation, self.algorithm) {
+            (Operation::Barrier, _) => 0,
+            (Operation::Broadcast, _) | (_, Algorithm::Tree | Algorithm::DoubleTree) => 1,
+            _ => u64::from(ranks),
+        };
+        let lanes = self.lane_count();
+        if pieces * u64::from(lanes) > self.bytes.0 {
             return Err(format!(
                 "bytes is {}, less than one for each of {pieces} pieces in {lanes} lanes",
                 self.bytes
             ));
         }
-        Ok((0..lanes).map(|lane| share(self.bytes.0, lanes, lane, lane + 1)).collect())
+        Ok(())
     }
 
     fn no_such_algorithm(&self) -> String {

@@ -86,6 +86,11 @@ impl<'a> Row<'a> {
         self.header.split(',').position(|column| column == name)
     }
 
+    /// What is in `column`.
+    pub(crate) fn text(&self, column: usize) -> &'a str {
+        self.cells[column]
+    }
+
     /// The whole number in `column`.
     pub(crate) fn whole(&self, column: usize) -> Result<u64, TableError> {
         let cell = self.cells[column];

@@ -1,24 +1,23 @@
 //! Traces of applications as GOAL schedules.
 
-mod dag;
-mod matching;
-mod schedule;
+mod binary;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::sync::Arc;
 
+use xoff_core::Ps;
 use xoff_core::files::digest_of;
 use xoff_core::knobs::Effect;
-use xoff_core::{HostId, Ps};
 
-use self::dag::Dag;
-use self::schedule::Schedule;
-use crate::ranks::{Placement, placed};
-use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings};
+use crate::dag::{Dag, Schedule};
+use crate::ranks::{Placement, placed_ranks};
+use crate::{CLASSES, Context, Crowd, NoFlows, Offer, TrafficSettings};
 
 xoff_core::knobs! {
-    /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a
+    /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim or in the binary
+    /// form that its `txt2bin` writes; the file's first bytes tell which. A `send` is a
     /// flow that begins when all that it `requires` has ended and all that it `irequires` has
     /// begun; it ends when all its bytes are acknowledged. Messages from one rank to another go
     /// one after another. A `recv` ends when a message with its sender and tag has arrived; the
@@ -48,33 +47,33 @@ impl TrafficSettings for GoalConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let text = context.files.text_of(&self.file)?;
-        let schedule = Schedule::parse(&self.file, &text, context.hosts())?;
-        let hosts = self.hosts(schedule.ranks.len(), context)?;
+        let bytes = context.files.bytes_of(&self.file)?;
+        let schedule = self.schedule(&bytes, context.hosts())?;
+        let ranks = schedule.ranks.len();
+        let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
         let dag = Dag::new(schedule, hosts, self.start, self.priority);
-        let sizes = dag.sizes();
-        let flows = sizes.len() as f64;
-        let mut mix = Mix::default();
-        mix.add_flows(Frequency::InAll(flows), sizes);
-        let crowd = Crowd::of(flows).between(self.start, Ps(0));
+        let mix = dag.mix();
+        let crowd = Crowd::of(dag.crowd()).between(self.start, Ps(0));
         let job = Some(Arc::new(dag) as _);
-        Ok(Offer { sizes: Some(mix), job, derived: digest_of(&text), ..Offer::new(NoFlows, crowd) })
+        Ok(Offer {
+            sizes: Some(mix),
+            job,
+            derived: digest_of(&bytes),
+            ..Offer::new(NoFlows, crowd)
+        })
     }
 }
 
 impl GoalConfig {
-    /// A host for each rank.
-    fn hosts(&self, ranks: usize, context: &Context<'_>) -> Result<Vec<HostId>, String> {
-        let mut hosts = placed(&self.hosts, self.placement, context)?;
-        let is_all = self.hosts.trim() == "all";
-        if hosts.len() < ranks || (!is_all && hosts.len() > ranks) {
-            return Err(format!(
-                "hosts names {} hosts, but file = {:?} has {ranks} ranks",
-                hosts.len(),
-                self.file
-            ));
+    /// Reads the contents of the file, of at most `most` ranks.
+    fn schedule(&self, bytes: &[u8], most: u32) -> Result<Schedule, String> {
+        if binary::is_binary(bytes) {
+            return binary::parse(&self.file, bytes, most);
         }
-        hosts.truncate(ranks);
-        Ok(hosts)
+        let text = str::from_utf8(bytes).map_err(|error| {
+            let at = error.valid_up_to();
+            format!("{}: byte {at}: it is neither text nor a schedule of txt2bin", self.file)
+        })?;
+        text::parse(&self.file, text, most)
     }
 }

@@ -14,11 +14,14 @@
 //! added at the end leaves the flows of the others unchanged.
 
 mod bursts;
+mod chakra;
 mod checks;
 pub mod collective;
 pub mod connections;
 pub mod crowd;
 mod csv;
+mod dag;
+mod dependent;
 pub mod elephants;
 mod goal;
 pub mod host_set;
@@ -38,10 +41,12 @@ pub mod successive;
 pub mod tables;
 mod traffic;
 
+pub use chakra::ChakraConfig;
 pub use collective::CollectiveConfig;
 pub use connections::{ConnectionMatrix, ConnectionsConfig};
 pub use crowd::Crowd;
 pub use csv::TableError;
+pub use dependent::DependentConfig;
 pub use elephants::{Elephants, ElephantsConfig};
 pub use goal::GoalConfig;
 pub use incast::{EventArrivals, Incast, IncastConfig};
@@ -91,6 +96,10 @@ xoff_core::seam! {
         Collective(CollectiveConfig) = "collective",
         /// Operations of ranks in a GOAL schedule.
         Goal(GoalConfig) = "goal",
+        /// Operations of ranks in a Chakra execution trace.
+        Chakra(ChakraConfig) = "chakra",
+        /// Flows listed in a file that wait for others.
+        Dependent(DependentConfig) = "dependent",
     }
 }
 

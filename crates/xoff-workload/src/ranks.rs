@@ -47,3 +47,25 @@ pub(crate) fn placed(
     }
     Ok(hosts)
 }
+
+/// A host for each of the `ranks` of `file`. Of all hosts the first ones are used; a list must name
+/// one for each.
+///
+/// # Errors
+/// As [`placed`], or that the numbers differ.
+pub(crate) fn placed_ranks(
+    hosts: &str,
+    placement: Placement,
+    ranks: usize,
+    file: &str,
+    context: &Context<'_>,
+) -> Result<Vec<HostId>, String> {
+    let mut found = placed(hosts, placement, context)?;
+    let is_all = hosts.trim() == "all";
+    if found.len() < ranks || (!is_all && found.len() > ranks) {
+        let count = found.len();
+        return Err(format!("hosts names {count} hosts, but file = {file:?} has {ranks} ranks"));
+    }
+    found.truncate(ranks);
+    Ok(found)
+}

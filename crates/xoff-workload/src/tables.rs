@@ -42,7 +42,7 @@ pub fn find(name: &str, files: &dyn Files) -> Result<SizeTable, String> {
     let path = files.path(name);
     let origin = path.display().to_string();
     let text = files
-        .read(&path)
+        .text(&path)
         .map_err(|error| format!("cannot read the size table {origin}: {error}"))?;
     SizeTable::from_csv(&text, &origin).map_err(|error| error.to_string())
 }

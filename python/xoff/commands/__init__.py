@@ -31,6 +31,7 @@ from xoff.commands import (
     reproduce,
     run,
     sweep,
+    timeline,
     torture,
 )
 from xoff.commands.arguments import Parser
@@ -43,6 +44,7 @@ COMMANDS: dict[str, ModuleType] = {
     "presets": presets,
     "plot": plot,
     "report": report,
+    "timeline": timeline,
     "sweep": sweep,
     "experiment": experiment,
     "reproduce": reproduce,

@@ -212,7 +212,7 @@ def _write(stem: Path, world: World, about: list[str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(comments + renamed.text(), encoding="utf-8")
         for name, content in renamed.files.items():
-            (path.parent / name).write_text(content, encoding="utf-8")
+            (path.parent / name).write_bytes(content)
     return path
 
 

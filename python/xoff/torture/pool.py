@@ -57,7 +57,7 @@ class Worker:
     def _ask(self, world: World, request: dict[str, Any], patience_s: float) -> dict[str, Any]:
         folder = Path(self._folder.name)
         for name, content in world.files.items():
-            (folder / name).write_text(content, encoding="utf-8")
+            (folder / name).write_bytes(content)
         request |= {"text": world.text(), "file": str(folder / FILE)}
         process = self._started()
         assert process.stdin is not None

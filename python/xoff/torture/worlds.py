@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from xoff.torture.contents import CONTENTS
+from xoff.torture.scales import Fabric, Times
 from xoff.torture.settings import (
     DELAYS_PS,
     RATES_BPS,
@@ -47,7 +49,7 @@ class World:
     sections: dict[str, Section] = field(default_factory=dict)
     traffic: list[Section] = field(default_factory=list)
     faults: list[Section] = field(default_factory=list)
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
 
     def copy(self) -> World:
         """Return a deep copy."""
@@ -78,17 +80,6 @@ class World:
 def _lines(section: Section) -> str:
     # JSON and TOML share the syntax of strings, numbers and booleans.
     return "".join(f"{key} = {json.dumps(value)}\n" for key, value in section.items())
-
-
-@dataclass(frozen=True)
-class Fabric:
-    """Properties of the network that traffic and times depend on, from an effective scenario."""
-
-    hosts: int
-    racks: int
-    spines: int
-    host_rate: float
-    round_trip_ps: float
 
 
 def base(rng: random.Random, presets: list[str], schema: Mapping[str, Any]) -> World:
@@ -226,21 +217,6 @@ def fabric(topology: str, section: Section, hosts: int) -> Fabric:
     return Fabric(hosts, racks, spines, host_rate, 4 * sum(delays))
 
 
-@dataclass(frozen=True)
-class Times:
-    """The times of a run, in picoseconds."""
-
-    warmup: float
-    measure: float
-    drain: float
-    grid: float
-
-    @property
-    def end(self) -> float:
-        """End of the measured time."""
-        return self.warmup + self.measure
-
-
 def times(fabric: Fabric, payload: float) -> Times:
     """Choose times in which hosts send some 20,000 packets, and a few RTTs to finish."""
     packet_ps = max(payload, 200) * 8e12 / fabric.host_rate
@@ -300,11 +276,11 @@ def add_source(
     kind = rng.choice(tuple(kinds))
     source = _SOURCES.get(kind, _defaults)
     drawn = {"kind": kind, **source(rng, fabric, at)}
-    if kind in _FILES:
-        ending, content = _FILES[kind]
-        name = f"flows-{number}.{ending}"
-        drawn["file"] = name
-        world.files[name] = content(rng, fabric, at)
+    if kind in CONTENTS:
+        ending, content = CONTENTS[kind]
+        drawn["file"] = f"flows-{number}{ending}"
+        found = content(rng, fabric, at)
+        world.files |= {f"flows-{number}{end}": data for end, data in found.items()}
     elif "start" not in drawn and rng.random() < 0.3:
         drawn["start"] = duration(at.warmup)
     drawn["class"] = f"c{number}"
@@ -433,54 +409,6 @@ def _collective(rng: random.Random, fabric: Fabric, at: Times) -> Section:
 def _defaults(rng: random.Random, fabric: Fabric, at: Times) -> Section:
     del rng, fabric, at
     return {}
-
-
-def _flow_list(rng: random.Random, fabric: Fabric, at: Times) -> str:
-    lines = ["src,dst,size_bytes,start_ps"]
-    most = fabric.host_rate / 8e12 * at.measure / 10
-    # Several flows start at the same instant.
-    starts = sorted(round(at.end * rng.randrange(20) / 20) for _ in range(rng.randrange(1, 60)))
-    for start in starts:
-        src, dst = rng.sample(range(max(2, fabric.hosts)), 2)
-        lines.append(f"{src},{dst},{round(between(rng, 1, max(most, 2)))},{start}")
-    return "\n".join(lines) + "\n"
-
-
-def _matrix(rng: random.Random, fabric: Fabric, at: Times) -> str:
-    """Draw a connection matrix; triggers would need a single partition."""
-    flows = []
-    for line in _flow_list(rng, fabric, at).splitlines()[1:]:
-        src, dst, flow_bytes, start = line.split(",")
-        flows.append(f"{src}->{dst} start {start} size {flow_bytes}")
-    rng.shuffle(flows)
-    head = [f"Nodes {max(2, fabric.hosts)}", f"Connections {len(flows)}"]
-    return "\n".join([*head, *flows]) + "\n"
-
-
-def _schedule(rng: random.Random, fabric: Fabric, at: Times) -> str:
-    """Draw a GOAL schedule in which each rank receives after it has computed."""
-    ranks = rng.randrange(2, max(3, min(8, fabric.hosts + 1)))
-    most = max(2, round(fabric.host_rate / 8e12 * at.measure / 10))
-    ops: list[list[str]] = [[] for _ in range(ranks)]
-    for number in range(rng.randrange(1, 30)):
-        source, to = rng.sample(range(ranks), 2)
-        ops[source] += [
-            f"c{number}: calc {rng.randrange(1 + round(at.measure / 1e4))}",
-            f"s{number}: send {rng.randrange(most)}b to {to} tag {number}",
-            f"s{number} {rng.choice(('requires', 'irequires'))} c{number}",
-        ]
-        ops[to].append(f"r{number}: recv 1b from {source} tag {number}")
-    lines = [f"num_ranks {ranks}"]
-    for rank, own in enumerate(ops):
-        lines += [f"rank {rank} {{", *own, "}"]
-    return "\n".join(lines) + "\n"
-
-
-_FILES: dict[str, tuple[str, Callable[[random.Random, Fabric, Times], str]]] = {
-    "list": ("csv", _flow_list),
-    "connections": ("cm", _matrix),
-    "goal": ("goal", _schedule),
-}
 
 
 _SOURCES: dict[str, Callable[[random.Random, Fabric, Times], Section]] = {

@@ -290,3 +290,33 @@ fn a_schedule_takes_the_time_of_the_operation_that_it_spells_out() {
     assert_eq!((goal.steps.len(), goal.steps[0].messages), (1, 24));
     assert_eq!(goal.job.bus_gbytes_per_s, None);
 }
+
+/// A message of protobuf with fields of whole numbers below 128, after its length.
+fn message(fields: &[u8]) -> Vec<u8> {
+    [&[fields.len() as u8], fields].concat()
+}
+
+/// The same all-reduce as a Chakra trace takes the same time, in any cut.
+#[test]
+fn a_trace_takes_the_time_of_the_operation_that_it_names() {
+    let prefix = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("all-reduce");
+    // A COMM_COLL_NODE with an all-reduce of 80,000 bytes.
+    let attribute = |name: &str, value: &[u8]| {
+        let text = [&[0x0a, name.len() as u8], name.as_bytes(), &[0x48], value].concat();
+        [&[0x52, text.len() as u8], &*text].concat()
+    };
+    let size = attribute("comm_size", &[0x80, 0xf1, 0x04]);
+    let node = [vec![0x08, 1, 0x18, 7], attribute("comm_type", &[0]), size].concat();
+    let file = [message(b"\x0a\x050.0.4"), message(&node)].concat();
+    for rank in 0..8 {
+        std::fs::write(format!("{}.{rank}.et", prefix.display()), &file).unwrap();
+    }
+    let alone = outcome(&star(8, 10_000, "bytes = \"80KB\"\n"), &[], Threads::ONE);
+    let text = star(8, 10_000, "").replace("kind = \"collective\"", "kind = \"chakra\"");
+    let prefix = format!("traffic.0.file={:?}", prefix.display().to_string());
+    let trace = outcome(&text, &[&prefix], Threads::ONE);
+    assert_eq!(trace.rounds[0].end_ps, alone.rounds[0].end_ps);
+    assert_eq!(trace.flows.len(), alone.flows.len());
+    let cut = outcome(&text, &[&prefix, "run.partitions=3"], Threads::up_to(2));
+    assert_eq!((cut.digest, cut.flows), (trace.digest, trace.flows));
+}

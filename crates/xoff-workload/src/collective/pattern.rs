@@ -2,17 +2,17 @@
 
 /// What a rank waits for and then sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stage {
+pub(crate) struct Stage {
     /// Messages that must have arrived: the stage and the rank that sent each, and its index among
     /// the messages that the rank sent in that stage.
-    pub(super) waits: Vec<(u32, u32, u32)>,
+    pub(crate) waits: Vec<(u32, u32, u32)>,
     /// Receivers and bytes of the messages that follow.
-    pub(super) sends: Vec<(u32, u64)>,
+    pub(crate) sends: Vec<(u32, u64)>,
 }
 
 /// The algorithm of a collective operation, for a lane: a part of its bytes with messages of its
 /// own.
-pub(super) trait Pattern: std::fmt::Debug + Send + Sync {
+pub(crate) trait Pattern: std::fmt::Debug + Send + Sync {
     /// The number of stages in which ranks send. A rank is ready after one more, in which it waits
     /// only.
     fn stages(&self) -> u32;
@@ -25,7 +25,7 @@ pub(super) trait Pattern: std::fmt::Debug + Send + Sync {
 }
 
 /// The bytes of parts `from` to `to` of `parts` parts, whose sizes differ by one byte at most.
-pub(super) fn share(bytes: u64, parts: u64, from: u64, to: u64) -> u64 {
+pub(crate) fn share(bytes: u64, parts: u64, from: u64, to: u64) -> u64 {
     let before = |part: u64| (u128::from(bytes) * u128::from(part) / u128::from(parts)) as u64;
     before(to) - before(from)
 }

@@ -3,44 +3,17 @@
 use std::path::Path;
 
 use proptest::prelude::{any, prop_assert, proptest};
-use xoff_core::program::{Act, Event, Job, Program};
+use xoff_core::program::{Act, Event, Job};
 use xoff_core::rng::Purpose;
 use xoff_core::{HostId, Rng};
 
 use super::*;
+use crate::dag::testing::run;
 
 fn dag(text: &str) -> Dag {
-    let schedule = Schedule::parse("s.goal", text, 100).unwrap_or_else(|error| panic!("{error}"));
+    let schedule = text::parse("s.goal", text, 100).unwrap_or_else(|error| panic!("{error}"));
     let hosts = (0..schedule.ranks.len() as u32).map(HostId).collect();
     Dag::new(schedule, hosts, Ps(0), 0)
-}
-
-/// Runs a schedule with one waiting event at a time, chosen by `choose`. Returns the acts of each
-/// rank in their order.
-fn run(dag: &Dag, mut choose: impl FnMut(usize) -> usize) -> Vec<Vec<Act>> {
-    let ranks = dag.hosts().len();
-    let mut programs: Vec<Box<dyn Program>> =
-        (0..ranks as u32).map(|rank| dag.program(rank)).collect();
-    let mut waiting: Vec<(usize, Event)> = (0..ranks).map(|rank| (rank, Event::Begin)).collect();
-    let mut all = vec![Vec::new(); ranks];
-    let mut acts = Vec::new();
-    while !waiting.is_empty() {
-        let (rank, event) = waiting.remove(choose(waiting.len()) % waiting.len());
-        programs[rank].react(event, &mut acts);
-        for act in acts.drain(..) {
-            all[rank].push(act);
-            match act {
-                Act::Send { message, to, .. } => {
-                    waiting.push((to.index(), Event::Arrived(message)));
-                    waiting.push((to.index(), Event::Arrived(message)));
-                    waiting.push((rank, Event::Sent(message)));
-                }
-                Act::Compute { key, .. } => waiting.push((rank, Event::Computed(key))),
-                Act::Finish { .. } => {}
-            }
-        }
-    }
-    all
 }
 
 const EXCHANGE: &str = "num_ranks 2
@@ -126,7 +99,7 @@ fn a_rank_may_send_to_itself() {
 
 #[test]
 fn mistakes_are_named_with_their_line() {
-    let error = |text: &str| Schedule::parse("s.goal", text, 100).unwrap_err();
+    let error = |text: &str| text::parse("s.goal", text, 100).unwrap_err();
     for (text, said) in [
         ("", "s.goal: it has no `num_ranks N`"),
         ("num_ranks 0", "s.goal:1: num_ranks 0: expected 1 to 100, the hosts"),
@@ -158,16 +131,159 @@ fn mistakes_are_named_with_their_line() {
     }
 }
 
+fn hosts(config: &GoalConfig, ranks: usize, context: &Context<'_>) -> Result<Vec<HostId>, String> {
+    placed_ranks(&config.hosts, config.placement, ranks, &config.file, context)
+}
+
 #[test]
 fn each_rank_needs_a_host() {
     let rates = vec![xoff_core::BitRate::from_gbps(100); 4];
     let capacity = crate::Capacity { core: xoff_core::BitRate(0), host_rates: rates, racks: None };
     let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
     let config = GoalConfig { file: "s.goal".into(), ..GoalConfig::default() };
-    assert_eq!(config.hosts(2, &context).unwrap(), [HostId(0), HostId(1)]);
-    assert!(config.hosts(5, &context).unwrap_err().contains("4 hosts, but file"));
+    assert_eq!(hosts(&config, 2, &context).unwrap(), [HostId(0), HostId(1)]);
+    assert!(hosts(&config, 5, &context).unwrap_err().contains("4 hosts, but file"));
     let three = GoalConfig { hosts: "1-3".into(), ..config };
-    assert!(three.hosts(2, &context).unwrap_err().contains("3 hosts"));
+    assert!(hosts(&three, 2, &context).unwrap_err().contains("3 hosts"));
+}
+
+/// Operations in words, and dependencies: which operation is first, which waits, whether for its
+/// begin.
+type InWords<'a> = (Vec<Vec<&'a str>>, Vec<(usize, usize, bool)>);
+
+/// What `txt2bin` makes of a text without comments in which all operations have labels.
+fn to_binary(text: &str) -> Vec<u8> {
+    let mut ranks: Vec<InWords<'_>> = Vec::new();
+    for words in text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()) {
+        let label = |rank: &[Vec<&str>], label: &str| {
+            rank.iter().position(|op| op[0].trim_end_matches(':') == label).unwrap()
+        };
+        match words.as_slice() {
+            ["rank", ..] => ranks.push((Vec::new(), Vec::new())),
+            [waits, word @ ("requires" | "irequires"), before] => {
+                let (ops, edges) = ranks.last_mut().unwrap();
+                edges.push((label(ops, before), label(ops, waits), *word == "irequires"));
+            }
+            ["num_ranks", _] | ["}"] => {}
+            _ => ranks.last_mut().unwrap().0.push(words),
+        }
+    }
+    let data: Vec<Vec<u8>> = ranks.iter().map(|(ops, edges)| rank_to_binary(ops, edges)).collect();
+    let mut bytes = 4223u64.to_le_bytes().to_vec();
+    bytes.extend((ranks.len() as u32).to_le_bytes());
+    bytes.extend([0, 0]);
+    let mut at = 6 + 16 * ranks.len() as u64;
+    for own in &data {
+        bytes.extend(at.to_le_bytes());
+        at += own.len() as u64;
+        bytes.extend(at.to_le_bytes());
+    }
+    bytes.extend(data.concat());
+    bytes
+}
+
+fn rank_to_binary(ops: &[Vec<&str>], edges: &[(usize, usize, bool)]) -> Vec<u8> {
+    let predecessors = |op: usize| edges.iter().filter(|edge| edge.1 == op).count() as u32;
+    let roots: Vec<u32> =
+        (0..ops.len()).filter(|&op| predecessors(op) == 0).map(|op| op as u32).collect();
+    let words = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let mut bytes: Vec<u8> = words(&[ops.len() as u32, roots.len() as u32]);
+    bytes.extend::<Vec<u8>>(words(&roots));
+    let mut successors: Vec<u32> = Vec::new();
+    for (number, op) in ops.iter().enumerate() {
+        let option = |name: &str| {
+            let place = op.iter().position(|word| *word == name)?;
+            Some(op[place + 1].parse::<i64>().unwrap() as u32)
+        };
+        let kind = ["send", "recv", "calc"].iter().position(|kind| *kind == op[1]).unwrap();
+        let peer = option("to").or(option("from")).unwrap_or(0);
+        bytes.extend(predecessors(number).to_le_bytes());
+        bytes.push(kind as u8 + 1);
+        bytes.extend(peer.to_le_bytes());
+        bytes.extend(op[2].trim_end_matches('b').parse::<u64>().unwrap().to_le_bytes());
+        bytes.extend(option("tag").unwrap_or(0).to_le_bytes());
+        bytes.extend([option("cpu").unwrap_or(0) as u8, option("nic").unwrap_or(0) as u8]);
+        for at_begin in [false, true] {
+            let own = edges.iter().filter(|edge| (edge.0, edge.2) == (number, at_begin));
+            let own: Vec<u32> = own.map(|edge| edge.1 as u32).collect();
+            bytes.extend::<Vec<u8>>(words(&[own.len() as u32, successors.len() as u32]));
+            successors.extend(own);
+        }
+    }
+    bytes.extend::<Vec<u8>>(words(&successors));
+    bytes
+}
+
+/// Calculations, messages and dependencies of both kinds, receptions of any.
+const LABELLED: &str = "num_ranks 2
+rank 0 {
+l1: calc 100 cpu 1
+l2: send 10b to 1 tag 7
+l3: recv 20b from -1 tag -1 cpu 0
+l4: calc 5
+l2 requires l1
+l4 irequires l2
+l4 requires l3
+}
+rank 1 {
+a: recv 10b from 0 tag 7
+b: send 20b to 0 tag 8
+b irequires a
+}
+";
+
+fn parsed(bytes: &[u8]) -> Result<Schedule, String> {
+    GoalConfig { file: "s.bin".into(), ..GoalConfig::default() }.schedule(bytes, 100)
+}
+
+#[test]
+fn the_binary_form_says_the_same_as_the_text() {
+    let shipped = std::fs::read_to_string("../../scenarios/pipeline.goal").unwrap();
+    let without_comments = shipped.lines().filter(|line| !line.starts_with("//"));
+    let shipped: String = without_comments.flat_map(|line| [line, "\n"]).collect();
+    for text in [LABELLED, &shipped] {
+        let expected = text::parse("s.goal", text, 100).unwrap();
+        let found = parsed(&to_binary(text)).unwrap();
+        for (mut expected, mut found) in expected.ranks.into_iter().zip(found.ranks) {
+            let key = |edge: &crate::dag::Edge| (edge.before, edge.waits, edge.at_begin);
+            expected.edges.sort_by_key(key);
+            found.edges.sort_by_key(key);
+            assert_eq!((found.ops, found.edges), (expected.ops, expected.edges));
+        }
+    }
+}
+
+#[test]
+fn mistakes_of_the_binary_form_are_named_with_their_place() {
+    let good = to_binary(LABELLED);
+    let with = |at: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = value;
+        parsed(&bytes).unwrap_err()
+    };
+    assert_eq!(with(8, 101), "s.bin: 101 ranks: expected 1 to 100, the hosts of the network");
+    assert_eq!(
+        with(14, 39),
+        "s.bin: rank 0 has the place 39 to 222, but its place is from 38 to at most 316"
+    );
+    // Rank 0 begins at 46; its two roots end at 62, its first operation has its type at 66.
+    assert_eq!(
+        with(66, 4),
+        "s.bin: rank 0: operation 0: type 4 is none of 1 (send), 2 (recv) and 3 (calc)"
+    );
+    assert!(with(62, 1).starts_with("s.bin: rank 0: operation 0: the number of its predecessors"));
+    assert!(with(89, 3).starts_with("s.bin: rank 0: operation 0: its successors have the place"));
+    // The receiver of its second operation.
+    assert_eq!(with(106, 9), "s.bin: rank 0, operation 1: there is no rank 9: the job has 2 ranks");
+    let spent = [&2342u64.to_le_bytes(), &good[8..]].concat();
+    assert!(parsed(&spent).unwrap_err().starts_with("s.bin: LogGOPSim has used it up"));
+    assert_eq!(
+        parsed(&[b"num_ranks 1\n".as_slice(), &[200]].concat()).unwrap_err(),
+        "s.bin: byte 12: it is neither text nor a schedule of txt2bin"
+    );
+    for length in 0..good.len() {
+        assert!(parsed(&good[..length]).is_err(), "{length}");
+    }
 }
 
 /// A random schedule: messages between random ranks, each rank's operations in a random order of
@@ -213,12 +329,23 @@ proptest! {
         }
     }
 
+    #[test]
+    fn changed_bytes_of_the_binary_form_are_read_or_refused(seed in any::<u64>()) {
+        let mut rng = Rng::stream(seed, Purpose::Traffic, 0);
+        let mut bytes = to_binary(LABELLED);
+        for _ in 0..1 + rng.below(5) {
+            let at = rng.below(bytes.len() as u64) as usize;
+            bytes[at] ^= 1 << rng.below(8);
+        }
+        let _ = parsed(&bytes);
+    }
+
     /// Truncated anywhere or with a byte replaced, it is read or refused.
     #[test]
     fn nonsense_is_refused_without_a_panic(at in 0usize..EXCHANGE.len(), byte in 1u8..128) {
-        let _ = Schedule::parse("s.goal", &EXCHANGE[..at], 100);
+        let _ = text::parse("s.goal", &EXCHANGE[..at], 100);
         let mut text = EXCHANGE.as_bytes().to_vec();
         text[at] = byte;
-        let _ = Schedule::parse("s.goal", &String::from_utf8_lossy(&text), 100);
+        let _ = text::parse("s.goal", &String::from_utf8_lossy(&text), 100);
     }
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use xoff_core::seam::Seam;
 use xoff_core::{BitRate, Files, Ps};
 use xoff_workload::{
-    After, Arrival, Capacity, ConnectionsConfig, Context, GoalConfig, Offer, Racks, TrafficConfig,
-    TrafficSettings,
+    After, Arrival, Capacity, ChakraConfig, ConnectionsConfig, Context, DependentConfig,
+    GoalConfig, Offer, Racks, TrafficConfig, TrafficSettings,
 };
 
 const HOSTS: u32 = 128;
@@ -22,10 +22,17 @@ impl Files for Lists {
         name.into()
     }
 
-    fn read(&self, path: &Path) -> io::Result<String> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let ends_with = |ending: &str| path.extension().is_some_and(|found| found == ending);
         Ok(if ends_with("goal") {
             "num_ranks 2\nrank 0 {\nsend 9b to 1\n}\nrank 1 {\nrecv 9b from 0\n}\n".into()
+        } else if ends_with("et") {
+            // The metadata and one node, a COMP_NODE of 1 us with the id 2.
+            let is_first = path.file_stem().is_some_and(|stem| stem == "two.0");
+            let found = is_first.then(|| b"\x07\x0a\x050.0.4\x06\x08\x02\x18\x04\x38\x01".into());
+            return found.ok_or(io::ErrorKind::NotFound.into());
+        } else if ends_with("deps") {
+            "id,src,dst,size_bytes,after,delay_ps\n1,0,1,7,,0\n2,1,5,9,1,30\n".into()
         } else if ends_with("cm") {
             "Nodes 128\nConnections 2\n5->2 start 30 size 9\n0->1 start 0 size 7\n".into()
         } else {
@@ -43,6 +50,12 @@ fn all() -> impl Iterator<Item = TrafficConfig> {
     TrafficConfig::kinds().into_iter().map(|kind| match TrafficConfig::with_defaults(kind) {
         TrafficConfig::Connections(config) => {
             TrafficConfig::Connections(ConnectionsConfig { file: "two.cm".into(), ..config })
+        }
+        TrafficConfig::Chakra(config) => {
+            TrafficConfig::Chakra(ChakraConfig { file: "two".into(), ..config })
+        }
+        TrafficConfig::Dependent(config) => {
+            TrafficConfig::Dependent(DependentConfig { file: "two.deps".into(), ..config })
         }
         TrafficConfig::Goal(config) => {
             TrafficConfig::Goal(GoalConfig { file: "two.goal".into(), ..config })

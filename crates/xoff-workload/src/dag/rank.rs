@@ -3,102 +3,18 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use xoff_core::program::{Act, Event, Job, Program};
-use xoff_core::{HostId, Ps};
+use xoff_core::program::{Act, Event, Program};
 
 use super::matching::Matching;
-use super::schedule::{Edge, Op, RankOps, Schedule};
-use crate::in_order::InOrder;
-
-/// A message, by its number: the sends of all ranks, one rank after the other.
-#[derive(Clone, Copy, Debug)]
-struct Message {
-    from: u32,
-    tag: u32,
-}
-
-/// A schedule on hosts.
-#[derive(Debug)]
-pub(super) struct Dag {
-    schedule: Schedule,
-    hosts: Arc<[HostId]>,
-    messages: Arc<[Message]>,
-    /// The first message of each rank.
-    first: Vec<u64>,
-    start: Ps,
-    priority: u8,
-}
-
-impl Dag {
-    pub(super) fn new(schedule: Schedule, hosts: Vec<HostId>, start: Ps, priority: u8) -> Self {
-        let (mut messages, mut first) = (Vec::new(), Vec::new());
-        for (from, rank) in (0..).zip(&schedule.ranks) {
-            first.push(messages.len() as u64);
-            messages.extend(rank.ops.iter().filter_map(|op| match *op {
-                Op::Send { tag, .. } => Some(Message { from, tag }),
-                Op::Recv { .. } | Op::Calc { .. } => None,
-            }));
-        }
-        Self { schedule, hosts: hosts.into(), messages: messages.into(), first, start, priority }
-    }
-
-    /// The bytes of all messages.
-    pub(super) fn sizes(&self) -> Vec<u64> {
-        let all = self.schedule.ranks.iter().flat_map(|rank| &rank.ops);
-        let bytes = all.filter_map(|op| match *op {
-            Op::Send { bytes, .. } => Some(bytes.max(1)),
-            Op::Recv { .. } | Op::Calc { .. } => None,
-        });
-        bytes.collect()
-    }
-}
-
-impl Job for Dag {
-    fn start(&self) -> Ps {
-        self.start
-    }
-
-    fn hosts(&self) -> &[HostId] {
-        &self.hosts
-    }
-
-    fn messages(&self) -> u64 {
-        self.messages.len() as u64
-    }
-
-    fn priority(&self) -> u8 {
-        self.priority
-    }
-
-    fn rounds(&self) -> u32 {
-        1
-    }
-
-    fn step(&self, _message: u64) -> (u32, u32) {
-        (0, 0)
-    }
-
-    fn messages_of_step(&self, _step: u32) -> u64 {
-        self.messages()
-    }
-
-    fn measure(&self) -> Option<(u64, f64)> {
-        None
-    }
-
-    fn program(&self, rank: u32) -> Box<dyn Program> {
-        let own = &self.schedule.ranks[rank as usize];
-        let first = self.first[rank as usize];
-        Box::new(Rank::new(own, rank, first, Arc::clone(&self.hosts), Arc::clone(&self.messages)))
-    }
-}
+use super::shared::{Message, Shared};
+use super::{Edge, Op, RankOps};
+use crate::collective::{Links, Pass};
 
 /// The program of a rank.
 #[derive(Debug)]
-struct Rank {
+pub(super) struct Rank {
     rank: u32,
-    hosts: Arc<[HostId]>,
-    messages: Arc<[Message]>,
+    shared: Arc<Shared>,
     /// The number of its first message, and the operation that sends each of its messages.
     first: u64,
     senders: Vec<u32>,
@@ -109,24 +25,30 @@ struct Rank {
     after: Vec<Vec<(u32, bool)>>,
     /// Operations that have not ended.
     left: u32,
+    is_finished: bool,
     /// Operations that may begin.
     ready: VecDeque<u32>,
     /// Calculations that wait for each processor, which is busy with the first of them.
     processors: BTreeMap<u32, VecDeque<u32>>,
     matching: Matching,
-    connections: InOrder,
-    /// Messages that have arrived, a bit for each of the job; a message may be reported again.
+    links: Links,
+    /// The operation of each collective operation in which the rank takes part, with its execution
+    /// if that has begun and is not over.
+    together: BTreeMap<u32, (u32, State)>,
+    /// Messages of sends that have arrived, a bit for each; a message may be reported again.
     arrived: BTreeMap<u64, u64>,
 }
 
+/// The execution of a collective operation.
+#[derive(Debug)]
+enum State {
+    Waits,
+    Runs(Pass),
+    Over,
+}
+
 impl Rank {
-    fn new(
-        own: &RankOps,
-        rank: u32,
-        first: u64,
-        hosts: Arc<[HostId]>,
-        messages: Arc<[Message]>,
-    ) -> Self {
+    pub(super) fn new(own: &RankOps, rank: u32, first: u64, shared: Arc<Shared>) -> Self {
         let count = own.ops.len();
         let (mut waiting, mut after) = (vec![0; count], vec![Vec::new(); count]);
         for &Edge { waits, before, at_begin } in &own.edges {
@@ -136,20 +58,26 @@ impl Rank {
         let sends = |op: &u32| matches!(own.ops[*op as usize], Op::Send { .. });
         let all = 0..count as u32;
         let ready = all.clone().filter(|&op| waiting[op as usize] == 0).collect();
+        let collective = |op: u32| match own.ops[op as usize] {
+            Op::Collective(number) => Some((number, (op, State::Waits))),
+            _ => None,
+        };
+        let together = all.clone().filter_map(collective).collect();
         Self {
             rank,
-            hosts,
-            messages,
+            shared,
             first,
             senders: all.filter(sends).collect(),
             ops: own.ops.clone(),
             waiting,
             after,
             left: count as u32,
+            is_finished: false,
             ready,
             processors: BTreeMap::new(),
             matching: Matching::default(),
-            connections: InOrder::default(),
+            links: Links::default(),
+            together,
             arrived: BTreeMap::new(),
         }
     }
@@ -172,6 +100,8 @@ impl Rank {
                         self.compute(op, acts);
                     }
                 }
+                Op::Join => self.end(op),
+                Op::Collective(number) => self.begin(number, acts),
             }
         }
     }
@@ -184,14 +114,41 @@ impl Rank {
             self.deliver(message);
             return;
         }
-        let to = self.hosts[to as usize];
+        let to = self.shared.hosts[to as usize];
         // A message without bytes still has a header.
-        self.connections.send((0, to), message, bytes.max(1), acts);
+        self.links.connections.send((0, to), message, bytes.max(1), acts);
+    }
+
+    /// Begins a collective operation.
+    fn begin(&mut self, number: u32, acts: &mut Vec<Act>) {
+        let together = &self.shared.together[number as usize];
+        let operation = &together.operation;
+        let rank = operation.ranks.binary_search(&self.rank).expect("it takes part") as u32;
+        let mut pass =
+            Pass::new(&operation.pattern, &together.hosts, operation.lanes, together.first, rank);
+        pass.begin(&mut self.links, acts);
+        self.set(number, State::Runs(pass));
+        self.end_if_over(number);
+    }
+
+    fn set(&mut self, number: u32, state: State) {
+        self.together.get_mut(&number).expect("it takes part").1 = state;
+    }
+
+    fn end_if_over(&mut self, number: u32) {
+        let Some((op, State::Runs(pass))) = self.together.get(&number) else { return };
+        if pass.is_over() {
+            let op = *op;
+            let together = &self.shared.together[number as usize];
+            self.links.forget(together.first..together.end());
+            self.set(number, State::Over);
+            self.end(op);
+        }
     }
 
     fn compute(&self, op: u32, acts: &mut Vec<Act>) {
-        if let Op::Calc { ns, .. } = self.ops[op as usize] {
-            acts.push(Act::Compute { key: u64::from(op), time: Ps(ns * 1000) });
+        if let Op::Calc { time, .. } = self.ops[op as usize] {
+            acts.push(Act::Compute { key: u64::from(op), time });
         }
     }
 
@@ -207,7 +164,7 @@ impl Rank {
 
     /// A message has arrived.
     fn deliver(&mut self, message: u64) {
-        let Message { from, tag } = self.messages[message as usize];
+        let Message { from, tag } = self.shared.messages[message as usize];
         if let Some(op) = self.matching.deliver((from, tag)) {
             self.end(op);
         }
@@ -239,20 +196,43 @@ impl Rank {
         self.release(op, false);
     }
 
+    fn arrived(&mut self, message: u64, acts: &mut Vec<Act>) {
+        let Some(number) = self.shared.collective(message) else {
+            if self.is_new(message) {
+                self.deliver(message);
+            }
+            return;
+        };
+        match self.together.get_mut(&number) {
+            Some((_, State::Runs(pass))) => {
+                pass.arrived(message, &mut self.links, acts);
+                self.end_if_over(number);
+            }
+            Some((_, State::Waits)) => self.links.keep(message),
+            // A duplicate.
+            _ => {}
+        }
+    }
+
+    fn sent(&mut self, message: u64, acts: &mut Vec<Act>) {
+        self.links.connections.left(message, acts);
+        let Some(number) = self.shared.collective(message) else {
+            let op = self.senders[(message - self.first) as usize];
+            self.end(op);
+            return;
+        };
+        if let Some((_, State::Runs(pass))) = self.together.get_mut(&number) {
+            pass.sent();
+            self.end_if_over(number);
+        }
+    }
+
     fn react_to(&mut self, event: Event, acts: &mut Vec<Act>) {
         match event {
             Event::Begin => {}
-            Event::Arrived(message) => {
-                if self.is_new(message) {
-                    self.deliver(message);
-                }
-            }
-            Event::Left(message) => self.connections.left(message, acts),
-            Event::Sent(message) => {
-                self.connections.left(message, acts);
-                let op = self.senders[(message - self.first) as usize];
-                self.end(op);
-            }
+            Event::Arrived(message) => self.arrived(message, acts),
+            Event::Left(message) => self.links.connections.left(message, acts),
+            Event::Sent(message) => self.sent(message, acts),
             Event::Computed(key) => self.computed(key as u32, acts),
         }
     }
@@ -260,10 +240,10 @@ impl Rank {
 
 impl Program for Rank {
     fn react(&mut self, event: Event, acts: &mut Vec<Act>) {
-        let was_over = self.left == 0 && event != Event::Begin;
         self.react_to(event, acts);
         self.go_on(acts);
-        if self.left == 0 && !was_over {
+        if self.left == 0 && !self.is_finished {
+            self.is_finished = true;
             acts.push(Act::Finish { round: 0 });
         }
     }

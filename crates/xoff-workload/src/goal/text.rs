@@ -1,151 +1,32 @@
 //! The text form of GOAL schedules, as LogGOPSim reads it (Hoefler, Siebert and Lumsdaine, "Group
 //! Operation Assembly Language", ICPP 2009; LogGOPSim, `txt2bin`).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-/// An operation of a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Op {
-    /// Sends a message.
-    Send {
-        /// Bytes, perhaps none.
-        bytes: u64,
-        /// The receiving rank.
-        to: u32,
-        /// Its tag.
-        tag: u32,
-    },
-    /// Waits for a message.
-    Recv {
-        /// The sending rank; `None`: any.
-        from: Option<u32>,
-        /// Its tag; `None`: any.
-        tag: Option<u32>,
-    },
-    /// Computes.
-    Calc {
-        /// Nanoseconds.
-        ns: u64,
-        /// On this processor, which does one thing at a time.
-        cpu: u32,
-    },
-}
+use xoff_core::Ps;
 
-/// A dependency: the first operation waits for the second one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Edge {
-    pub(super) waits: u32,
-    pub(super) before: u32,
-    /// The second one must have begun (`irequires`), not ended (`requires`).
-    pub(super) at_begin: bool,
-}
+use crate::dag::{Edge, Mistake, Op, RankOps, Schedule};
 
-/// The operations of a rank, with the lines of the file that have them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RankOps {
-    pub(super) ops: Vec<Op>,
-    pub(super) lines: Vec<u32>,
-    pub(super) edges: Vec<Edge>,
-}
-
-/// A schedule.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Schedule {
-    pub(super) ranks: Vec<RankOps>,
-}
-
-impl Schedule {
-    /// Reads a schedule of at most `most` ranks; `file` names it in errors.
-    ///
-    /// # Errors
-    /// The first mistake, with its line.
-    pub(super) fn parse(file: &str, text: &str, most: u32) -> Result<Self, String> {
-        let mut reader = Reader { most, ..Reader::default() };
-        for (line, content) in (1u32..).zip(without_comments(text).lines()) {
-            let at = |problem: String| format!("{file}:{line}: {problem}");
-            reader.line(line, content).map_err(at)?;
-        }
-        if let Some((rank, line)) = reader.open {
-            return Err(format!("{file}:{line}: rank {rank} has no closing brace"));
-        }
-        let schedule = reader.schedule;
-        if schedule.ranks.is_empty() {
-            return Err(format!("{file}: it has no `num_ranks N`"));
-        }
-        schedule.check(file)?;
-        Ok(schedule)
+/// Reads a schedule of at most `most` ranks; `file` names it in errors.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn parse(file: &str, text: &str, most: u32) -> Result<Schedule, String> {
+    let mut reader = Reader { most, ..Reader::default() };
+    for (line, content) in (1u32..).zip(without_comments(text).lines()) {
+        let at = |problem: String| format!("{file}:{line}: {problem}");
+        reader.line(line, content).map_err(at)?;
     }
-
-    /// Checks that each message that a rank waits for is sent, and that no operation waits for
-    /// itself.
-    fn check(&self, file: &str) -> Result<(), String> {
-        let ranks = self.ranks.len() as u32;
-        // Messages minus receptions, by sender, receiver and tag, with a line.
-        let mut left: BTreeMap<(u32, u32, u32), (i64, u32)> = BTreeMap::new();
-        let mut any = false;
-        for (rank, own) in (0..).zip(&self.ranks) {
-            for (op, &line) in own.ops.iter().zip(&own.lines) {
-                let (key, change) = match *op {
-                    Op::Send { to, tag, .. } => ((rank, to, tag), 1),
-                    Op::Recv { from: Some(from), tag: Some(tag) } => ((from, rank, tag), -1),
-                    Op::Recv { .. } => {
-                        any = true;
-                        continue;
-                    }
-                    Op::Calc { .. } => continue,
-                };
-                if key.0.max(key.1) >= ranks {
-                    let named = key.0.max(key.1);
-                    return Err(format!(
-                        "{file}:{line}: there is no rank {named}: num_ranks is {ranks}"
-                    ));
-                }
-                let entry = left.entry(key).or_insert((0, line));
-                entry.0 += change;
-            }
-            own.check_order(file)?;
-        }
-        match left.iter().find(|(_, (count, _))| !any && *count != 0) {
-            Some(((from, to, tag), (count, line))) => {
-                let (more, fewer) =
-                    if *count > 0 { ("sent", "received") } else { ("received", "sent") };
-                Err(format!(
-                    "{file}:{line}: from rank {from} to rank {to} with tag {tag}, {} more are \
-                     {more} than {fewer}",
-                    count.abs()
-                ))
-            }
-            None => Ok(()),
-        }
+    if let Some((rank, line)) = reader.open {
+        return Err(format!("{file}:{line}: rank {rank} has no closing brace"));
     }
-}
-
-impl RankOps {
-    /// Checks that some operation can always begin (Kahn's algorithm).
-    fn check_order(&self, file: &str) -> Result<(), String> {
-        let mut waiting = vec![0u32; self.ops.len()];
-        let mut after: Vec<Vec<u32>> = vec![Vec::new(); self.ops.len()];
-        for edge in &self.edges {
-            waiting[edge.waits as usize] += 1;
-            after[edge.before as usize].push(edge.waits);
-        }
-        let mut ready: Vec<usize> = (0..waiting.len()).filter(|&op| waiting[op] == 0).collect();
-        let mut begun = 0;
-        while let Some(op) = ready.pop() {
-            begun += 1;
-            for &next in &after[op] {
-                waiting[next as usize] -= 1;
-                if waiting[next as usize] == 0 {
-                    ready.push(next as usize);
-                }
-            }
-        }
-        if begun == self.ops.len() {
-            return Ok(());
-        }
-        let stuck = waiting.iter().position(|&left| left > 0).unwrap_or(0);
-        Err(format!("{file}:{}: this operation waits for itself", self.lines[stuck]))
+    let schedule = reader.schedule;
+    if schedule.ranks.is_empty() {
+        return Err(format!("{file}: it has no `num_ranks N`"));
     }
+    let at = |Mistake { place, problem, .. }| format!("{file}:{place}: {problem}");
+    schedule.check().map_err(at)?;
+    Ok(schedule)
 }
 
 /// The text with comments as spaces, and all its lines.
@@ -240,9 +121,7 @@ impl Reader {
     fn add(&mut self, rank: u32, words: &[&str], line: u32) -> Result<u32, String> {
         let op = operation(words)?;
         let own = &mut self.schedule.ranks[rank as usize];
-        own.ops.push(op);
-        own.lines.push(line);
-        Ok(own.ops.len() as u32 - 1)
+        Ok(own.add(op, u64::from(line)))
     }
 
     fn depend(
@@ -272,8 +151,7 @@ fn operation(words: &[&str]) -> Result<Op, String> {
     match words {
         ["calc", time, rest @ ..] => {
             let options = Options::read(rest, &["cpu"])?;
-            let ns = long(time)?;
-            Ok(Op::Calc { ns, cpu: options.cpu })
+            Ok(Op::Calc { time: Ps(long(time)? * 1000), cpu: options.cpu })
         }
         ["send", size, "to", rank, rest @ ..] => {
             let options = Options::read(rest, &["tag", "cpu", "nic"])?;
@@ -299,11 +177,16 @@ fn rank_of(text: &str) -> Result<u32, String> {
 
 fn long(text: &str) -> Result<u64, String> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    // Times in picoseconds must fit.
     let found = digits.then(|| text.parse().ok()).flatten();
-    found
-        .filter(|&value: &u64| value < u64::MAX / 1_000_000)
-        .ok_or_else(|| format!("{text} is no number, or too large"))
+    longest(found.ok_or_else(|| format!("{text} is no number, or too large"))?)
+}
+
+/// Checks that a number of nanoseconds fits in picoseconds.
+pub(super) fn longest(value: u64) -> Result<u64, String> {
+    if value < u64::MAX / 1_000_000 {
+        return Ok(value);
+    }
+    Err(format!("{value} is too large"))
 }
 
 fn bytes(text: &str) -> Result<u64, String> {

@@ -1,0 +1,116 @@
+//! Traces of applications as Chakra execution traces.
+
+mod frames;
+mod groups;
+mod joint;
+mod nodes;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+use std::sync::Arc;
+
+use xoff_core::knobs::Effect;
+use xoff_core::{Bytes, Ps};
+
+use self::groups::Groups;
+use crate::collective::{Algorithm, CollectiveConfig, Operation};
+use crate::dag::Dag;
+use crate::ranks::{Placement, placed_ranks};
+use crate::{CLASSES, Context, Crowd, NoFlows, Offer, TrafficSettings};
+
+xoff_core::knobs! {
+    /// The operations of ranks in a Chakra execution trace of MLCommons (protobuf, schema 0.0.4),
+    /// with a file for each rank, as ASTRA-sim reads them. A node begins when all nodes in its
+    /// `ctrl_deps` and `data_deps` have ended. A COMP_NODE takes its `duration_micros`, or those of
+    /// its attribute `runtime`; nodes with and without `is_cpu_op` have a processor each, which
+    /// does one thing at a time. A COMM_SEND_NODE is a flow, which ends when all its bytes are
+    /// acknowledged. A COMM_RECV_NODE ends when a message with its `comm_src` and `comm_tag` has
+    /// arrived. A COMM_COLL_NODE is an all-reduce, reduce-scatter, all-gather, all-to-all,
+    /// broadcast or barrier of the ranks of its `pg_name`; the nth of a group at one rank belongs
+    /// to the nth at the others, in the order of files. `comm_size` is the input of a rank. A
+    /// METADATA_NODE takes no time. Other nodes are errors. Messages from one rank to another go
+    /// one after another. The flows are all measured, whenever they begin.
+    pub struct ChakraConfig in "chakra" {
+        /// The path of the files without the number of the rank: PREFIX of PREFIX.0.et,
+        /// PREFIX.1.et and so on.
+        file: String = String::new(),
+        /// The path of a JSON file with the ranks of each communicator group, as
+        /// {"1": [0, 1], "2": [2, 3]}. Empty: none; all ranks are in the groups "" and "0".
+        groups: String = String::new(),
+        /// The algorithm of an all-reduce.
+        all_reduce: Algorithm = Algorithm::Ring,
+        /// The algorithm of a reduce-scatter.
+        reduce_scatter: Algorithm = Algorithm::Ring,
+        /// The algorithm of an all-gather.
+        all_gather: Algorithm = Algorithm::Ring,
+        /// The algorithm of an all-to-all.
+        all_to_all: Algorithm = Algorithm::Direct,
+        /// The algorithm of a broadcast, from the first rank of its group.
+        broadcast: Algorithm = Algorithm::Ring,
+        /// Number of lanes of a collective operation: parts of its bytes with messages of their
+        /// own.
+        lanes: u32 = 1,
+        /// The hosts: all, or numbers and ranges such as 0-3,7,9-12. Each rank needs one; of `all`,
+        /// the first ones are used.
+        hosts: String = "all".to_owned(),
+        /// The order of ranks on them.
+        placement: Placement = Placement::Packed,
+        /// Start of the job.
+        start: Ps = Ps(0),
+        /// The priority of the packets.
+        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        /// The name of these flows in the results.
+        class: String = "chakra".to_owned(),
+    }
+}
+
+impl TrafficSettings for ChakraConfig {
+    fn class(&self) -> &str {
+        &self.class
+    }
+
+    fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
+        let groups = match self.groups.as_str() {
+            "" => Groups::default(),
+            file => Groups::read(file, &context.files.text_of(file)?)?,
+        };
+        let trace = trace::read(self, &groups, context)?;
+        let ranks = trace.schedule.ranks.len();
+        let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
+        let dag = Dag::new(trace.schedule, hosts, self.start, self.priority);
+        let crowd = Crowd::of(dag.crowd()).between(self.start, Ps(0));
+        let sizes = Some(dag.mix());
+        let job = Some(Arc::new(dag) as _);
+        let derived = vec![
+            ("digest", format!("{:016x}", trace.digest)),
+            ("schema", format!("{:?}", trace.version)),
+        ];
+        Ok(Offer { sizes, job, derived, ..Offer::new(NoFlows, crowd) })
+    }
+}
+
+impl ChakraConfig {
+    /// A collective operation whose input has this many bytes at each of `ranks` ranks.
+    fn collective(&self, operation: Operation, bytes: u64, ranks: u32) -> CollectiveConfig {
+        let algorithm = match operation {
+            Operation::AllReduce => self.all_reduce,
+            Operation::ReduceScatter => self.reduce_scatter,
+            Operation::AllGather => self.all_gather,
+            Operation::AllToAll => self.all_to_all,
+            Operation::Broadcast => self.broadcast,
+            Operation::Barrier => Algorithm::Dissemination,
+        };
+        // An all-gather is measured by its output.
+        let times = if operation == Operation::AllGather { u64::from(ranks) } else { 1 };
+        let bytes = Bytes(bytes.saturating_mul(times));
+        CollectiveConfig {
+            operation,
+            algorithm,
+            bytes,
+            lanes: self.lanes,
+            ..CollectiveConfig::default()
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Operations of ranks with dependencies, which programs at hosts run.
+
+mod job;
+mod matching;
+mod rank;
+mod shared;
+#[cfg(test)]
+pub(crate) mod testing;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use xoff_core::Ps;
+
+pub(crate) use self::job::Dag;
+use crate::collective::Pattern;
+
+/// An operation of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Sends a message.
+    Send {
+        /// Bytes, perhaps none.
+        bytes: u64,
+        /// The receiving rank.
+        to: u32,
+        /// Its tag.
+        tag: u32,
+    },
+    /// Waits for a message.
+    Recv {
+        /// The sending rank; `None`: any.
+        from: Option<u32>,
+        /// Its tag; `None`: any.
+        tag: Option<u32>,
+    },
+    /// Computes.
+    Calc {
+        /// For this time.
+        time: Ps,
+        /// On this processor, which does one thing at a time.
+        cpu: u32,
+    },
+    /// Does nothing and takes no time.
+    Join,
+    /// Takes part in the collective operation with this number.
+    Collective(u32),
+}
+
+/// A dependency: the first operation waits for the second one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) waits: u32,
+    pub(crate) before: u32,
+    /// The second one must have begun, not ended.
+    pub(crate) at_begin: bool,
+}
+
+/// The operations of a rank.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RankOps {
+    pub(crate) ops: Vec<Op>,
+    /// The place of each operation in its file.
+    pub(crate) places: Vec<u64>,
+    pub(crate) edges: Vec<Edge>,
+}
+
+/// An operation of several ranks together.
+#[derive(Clone, Debug)]
+pub(crate) struct Collective {
+    pub(crate) pattern: Arc<dyn Pattern>,
+    pub(crate) lanes: u32,
+    /// The ranks that take part, in order.
+    pub(crate) ranks: Arc<[u32]>,
+}
+
+/// The operations of all ranks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schedule {
+    pub(crate) ranks: Vec<RankOps>,
+    /// Each has one operation at each of its ranks.
+    pub(crate) collectives: Vec<Collective>,
+}
+
+/// What is wrong with an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    pub(crate) rank: u32,
+    /// Where its file has the operation.
+    pub(crate) place: u64,
+    pub(crate) problem: String,
+}
+
+impl Schedule {
+    /// Checks that each message that a rank waits for is sent, and that no operation waits for
+    /// itself.
+    pub(crate) fn check(&self) -> Result<(), Mistake> {
+        let ranks = self.ranks.len() as u32;
+        // Messages minus receptions, by sender, receiver and tag, with a place.
+        let mut left: BTreeMap<(u32, u32, u32), (i64, u32, u64)> = BTreeMap::new();
+        let mut any = false;
+        for (rank, own) in (0..).zip(&self.ranks) {
+            for (op, &place) in own.ops.iter().zip(&own.places) {
+                let (key, change) = match *op {
+                    Op::Send { to, tag, .. } => ((rank, to, tag), 1),
+                    Op::Recv { from: Some(from), tag: Some(tag) } => ((from, rank, tag), -1),
+                    Op::Recv { .. } => {
+                        any = true;
+                        continue;
+                    }
+                    Op::Calc { .. } | Op::Join | Op::Collective(_) => continue,
+                };
+                let named = key.0.max(key.1);
+                if named >= ranks {
+                    let problem = format!("there is no rank {named}: the job has {ranks} ranks");
+                    return Err(Mistake { rank, place, problem });
+                }
+                left.entry(key).or_insert((0, rank, place)).0 += change;
+            }
+            own.check_order().map_err(|(place, problem)| Mistake { rank, place, problem })?;
+        }
+        match left.iter().find(|(_, (count, ..))| !any && *count != 0) {
+            Some((&(from, to, tag), &(count, rank, place))) => {
+                let (more, fewer) =
+                    if count > 0 { ("sent", "received") } else { ("received", "sent") };
+                let problem = format!(
+                    "from rank {from} to rank {to} with tag {tag}, {} more are {more} than {fewer}",
+                    count.abs()
+                );
+                Err(Mistake { rank, place, problem })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl RankOps {
+    /// Adds an operation. Returns its number.
+    pub(crate) fn add(&mut self, op: Op, place: u64) -> u32 {
+        self.ops.push(op);
+        self.places.push(place);
+        self.ops.len() as u32 - 1
+    }
+
+    /// Checks that some operation can always begin (Kahn's algorithm).
+    fn check_order(&self) -> Result<(), (u64, String)> {
+        let mut waiting = vec![0u32; self.ops.len()];
+        let mut after: Vec<Vec<u32>> = vec![Vec::new(); self.ops.len()];
+        for edge in &self.edges {
+            waiting[edge.waits as usize] += 1;
+            after[edge.before as usize].push(edge.waits);
+        }
+        let mut ready: Vec<usize> = (0..waiting.len()).filter(|&op| waiting[op] == 0).collect();
+        let mut begun = 0;
+        while let Some(op) = ready.pop() {
+            begun += 1;
+            for &next in &after[op] {
+                waiting[next as usize] -= 1;
+                if waiting[next as usize] == 0 {
+                    ready.push(next as usize);
+                }
+            }
+        }
+        if begun == self.ops.len() {
+            return Ok(());
+        }
+        let stuck = waiting.iter().position(|&left| left > 0).unwrap_or(0);
+        Err((self.places[stuck], "this operation waits for itself".into()))
+    }
+}

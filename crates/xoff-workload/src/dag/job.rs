@@ -1,0 +1,114 @@
+//! A schedule on hosts.
+
+use std::sync::Arc;
+
+use xoff_core::program::{Job, Program};
+use xoff_core::{HostId, Ps};
+
+use super::rank::Rank;
+use super::shared::{Message, Shared, Together};
+use super::{Collective, Op, RankOps, Schedule};
+use crate::{Frequency, Mix};
+
+/// A schedule on hosts.
+#[derive(Debug)]
+pub(crate) struct Dag {
+    ranks: Vec<RankOps>,
+    shared: Arc<Shared>,
+    /// The first message of each rank.
+    first: Vec<u64>,
+    start: Ps,
+    priority: u8,
+}
+
+impl Dag {
+    pub(crate) fn new(schedule: Schedule, hosts: Vec<HostId>, start: Ps, priority: u8) -> Self {
+        let (mut messages, mut first) = (Vec::new(), Vec::new());
+        for (from, rank) in (0..).zip(&schedule.ranks) {
+            first.push(messages.len() as u64);
+            messages.extend(rank.ops.iter().filter_map(|op| match *op {
+                Op::Send { tag, .. } => Some(Message { from, tag }),
+                _ => None,
+            }));
+        }
+        let mut next = messages.len() as u64;
+        let place = |operation: Collective| {
+            let own = operation.ranks.iter().map(|&rank| hosts[rank as usize]).collect();
+            let together = Together { operation, hosts: own, first: next };
+            next = together.end();
+            together
+        };
+        let together = schedule.collectives.into_iter().map(place).collect();
+        let shared = Arc::new(Shared { hosts, messages, together });
+        Self { ranks: schedule.ranks, shared, first, start, priority }
+    }
+
+    /// The sizes of all messages.
+    pub(crate) fn mix(&self) -> Mix {
+        let all = self.ranks.iter().flat_map(|rank| &rank.ops);
+        let bytes = all.filter_map(|op| match *op {
+            Op::Send { bytes, .. } => Some(bytes.max(1)),
+            _ => None,
+        });
+        let mut mix = Mix::default();
+        mix.add_flows(Frequency::InAll(self.shared.messages.len() as f64), bytes.collect());
+        for together in &self.shared.together {
+            let pattern = &together.operation.pattern;
+            let sends = |stage| pattern.stage(0, stage, 0).sends;
+            let sizes = (0..pattern.stages()).flat_map(sends).map(|(_, bytes)| bytes.max(1));
+            let flows = (together.end() - together.first) as f64;
+            mix.add_flows(Frequency::InAll(flows), sizes.collect());
+        }
+        mix
+    }
+
+    /// Most messages that are under way together: all that are sent alone, and those of a stage of
+    /// the largest collective operation.
+    pub(crate) fn crowd(&self) -> f64 {
+        let stage = |together: &Together| {
+            let stages = f64::from(together.operation.pattern.stages());
+            (together.end() - together.first) as f64 / stages
+        };
+        let stages = self.shared.together.iter().map(stage);
+        self.shared.messages.len() as f64 + stages.fold(0.0, f64::max)
+    }
+}
+
+impl Job for Dag {
+    fn start(&self) -> Ps {
+        self.start
+    }
+
+    fn hosts(&self) -> &[HostId] {
+        &self.shared.hosts
+    }
+
+    fn messages(&self) -> u64 {
+        self.shared.together.last().map_or(self.shared.messages.len() as u64, Together::end)
+    }
+
+    fn priority(&self) -> u8 {
+        self.priority
+    }
+
+    fn rounds(&self) -> u32 {
+        1
+    }
+
+    fn step(&self, _message: u64) -> (u32, u32) {
+        (0, 0)
+    }
+
+    fn messages_of_step(&self, _step: u32) -> u64 {
+        self.messages()
+    }
+
+    fn measure(&self) -> Option<(u64, f64)> {
+        None
+    }
+
+    fn program(&self, rank: u32) -> Box<dyn Program> {
+        let own = &self.ranks[rank as usize];
+        Box::new(Rank::new(own, rank, self.first[rank as usize], Arc::clone(&self.shared)))
+    }
+}
