@@ -350,9 +350,9 @@ class TwoDc(TypedDict, total=False):
 class Torus(TypedDict, total=False):
     """A torus of two or three dimensions: a grid of switches, each with hosts and with links to its
     two neighbours in each dimension. The last switch of a row is linked to its first one; so are
-    those of columns and, with several planes, those at the same place of each plane. In a ring of
-    two switches, two parallel links join them. Uniform traffic among the hosts of the default torus
-    can use all of their links' rate.
+    the last switch of a column and, with several planes, the last plane. In a ring of two switches,
+    two parallel links join them. Uniform traffic among the hosts of the default torus can use all
+    of their links' rate.
     """
 
     rows: int
@@ -2950,12 +2950,13 @@ _GoalClass = TypedDict("_GoalClass", {"class": str}, total=False)
 
 
 class Goal(_GoalKind, _GoalClass, total=False):
-    """The operations of ranks in a GOAL schedule, in the text form of LogGOPSim. A `send` is a flow
-    that begins when all that it `requires` has ended and all that it `irequires` has begun; it ends
-    when all its bytes are acknowledged. Messages from one rank to another go one after another. A
-    `recv` ends when a message with its sender and tag has arrived; the first reception takes the
-    first message. A `calc` takes its nanoseconds, one at a time on each `cpu`. `nic` has no effect.
-    A message of 0 bytes has 1. The flows are all measured, whenever they begin.
+    """The operations of ranks in a GOAL schedule, in the text form of LogGOPSim or in the binary
+    form that its `txt2bin` writes; the file's first bytes tell which. A `send` is a flow that
+    begins when all that it `requires` has ended and all that it `irequires` has begun; it ends when
+    all its bytes are acknowledged. Messages from one rank to another go one after another. A `recv`
+    ends when a message with its sender and tag has arrived; the first reception takes the first
+    message. A `calc` takes its nanoseconds, one at a time on each `cpu`. `nic` has no effect. A
+    message of 0 bytes has 1. The flows are all measured, whenever they begin.
     """
 
     file: str | int | Sequence[int]
@@ -2976,6 +2977,146 @@ class Goal(_GoalKind, _GoalClass, total=False):
     """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
 
 
+class _ChakraKind(TypedDict):
+    kind: Literal["chakra"]
+
+
+_ChakraClass = TypedDict("_ChakraClass", {"class": str}, total=False)
+
+
+class Chakra(_ChakraKind, _ChakraClass, total=False):
+    """The operations of ranks in a Chakra execution trace of MLCommons (protobuf, schema 0.0.4),
+    with a file for each rank, as ASTRA-sim reads them. A node begins when all nodes in its
+    `ctrl_deps` and `data_deps` have ended. A COMP_NODE takes its `duration_micros`, or those of its
+    attribute `runtime`; nodes with and without `is_cpu_op` have a processor each, which does one
+    thing at a time. A COMM_SEND_NODE is a flow, which ends when all its bytes are acknowledged. A
+    COMM_RECV_NODE ends when a message with its `comm_src` and `comm_tag` has arrived. A
+    COMM_COLL_NODE is an all-reduce, reduce-scatter, all-gather, all-to-all, broadcast or barrier of
+    the ranks of its `pg_name`; the nth of a group at one rank belongs to the nth at the others, in
+    the order of files. `comm_size` is the input of a rank. A METADATA_NODE takes no time. Other
+    nodes are errors. Messages from one rank to another go one after another. The flows are all
+    measured, whenever they begin.
+    """
+
+    file: str | int | Sequence[int]
+    """The path of the files without the number of the rank: PREFIX of PREFIX.0.et, PREFIX.1.et and
+    so on. Default: ""
+    """
+    groups: str | int | Sequence[int]
+    """The path of a JSON file with the ranks of each communicator group, as {"1": [0, 1], "2": [2,
+    3]}. Empty: none; all ranks are in the groups "" and "0". Default: ""
+    """
+    all_reduce: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "hierarchical",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """The algorithm of an all-reduce. Default: "ring"
+    """
+    reduce_scatter: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "hierarchical",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """The algorithm of a reduce-scatter. Default: "ring"
+    """
+    all_gather: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "hierarchical",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """The algorithm of an all-gather. Default: "ring"
+    """
+    all_to_all: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "hierarchical",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """The algorithm of an all-to-all. Default: "direct"
+    """
+    broadcast: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "hierarchical",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """The algorithm of a broadcast, from the first rank of its group. Default: "ring"
+    """
+    lanes: int
+    """Number of lanes of a collective operation: parts of its bytes with messages of their own.
+    Default: 1
+    """
+    hosts: str | int | Sequence[int]
+    """The hosts: all, or numbers and ranges such as 0-3,7,9-12. Each rank needs one; of `all`, the
+    first ones are used. Default: "all"
+    """
+    placement: Literal["packed", "spread", "random"]
+    """The order of ranks on them. Default: "packed"
+    """
+    start: str
+    """Start of the job. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
+    Default: "0ps"
+    """
+    priority: int
+    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+
+
+class _DependentKind(TypedDict):
+    kind: Literal["dependent"]
+
+
+_DependentClass = TypedDict("_DependentClass", {"class": str}, total=False)
+
+
+class Dependent(_DependentKind, _DependentClass, total=False):
+    """Flows in a CSV file with the columns id,src,dst,size_bytes,after,delay_ps. `after` has the
+    ids of the flows for which a flow waits, separated by spaces. Each of them must end where the
+    flow begins: at its receiver when all its bytes have arrived, or at its sender when they are
+    acknowledged. The flow begins `delay_ps` after the last of them has ended, or after `start` if
+    it waits for none. Flows from one host to another go one after another. They are all measured,
+    whenever they begin.
+    """
+
+    file: str | int | Sequence[int]
+    """The path of the file. Default: ""
+    """
+    start: str
+    """Start of the flows that wait for none. Expects a duration with its unit (s, ms, us, ns or
+    ps), such as "2us". Default: "0ps"
+    """
+    priority: int
+    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+
+
 Traffic: TypeAlias = (
     OpenLoop
     | Incast
@@ -2989,6 +3130,8 @@ Traffic: TypeAlias = (
     | Connections
     | Collective
     | Goal
+    | Chakra
+    | Dependent
 )
 """An entry of `traffic`."""
 
@@ -3042,9 +3185,9 @@ class Settings(TypedDict, total=False):
     torus: Torus
     """A torus of two or three dimensions: a grid of switches, each with hosts and with links to its
     two neighbours in each dimension. The last switch of a row is linked to its first one; so are
-    those of columns and, with several planes, those at the same place of each plane. In a ring of
-    two switches, two parallel links join them. Uniform traffic among the hosts of the default torus
-    can use all of their links' rate.
+    the last switch of a column and, with several planes, the last plane. In a ring of two switches,
+    two parallel links join them. Uniform traffic among the hosts of the default torus can use all
+    of their links' rate.
     """
     dragonfly: Dragonfly
     """A dragonfly: the routers of a group are linked to each other, and each pair of groups has the
@@ -3281,10 +3424,49 @@ class Settings(TypedDict, total=False):
     size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB". Default:
     "0B"
     """
+    all_gather: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "hierarchical",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """traffic chakra: The algorithm of an all-gather. Default: "ring"
+    """
     all_ingress_max: str
     """pipeline: Shared memory: the most of the pool for all ingress queues; 0: all of it. Expects a
     size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB". Default:
     "0B"
+    """
+    all_reduce: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "hierarchical",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """traffic chakra: The algorithm of an all-reduce. Default: "ring"
+    """
+    all_to_all: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "hierarchical",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """traffic chakra: The algorithm of an all-to-all. Default: "direct"
     """
     allocators: Literal["one", "per-pod"]
     """flowtune: Number of allocators. Default: "one"
@@ -3350,6 +3532,20 @@ class Settings(TypedDict, total=False):
     their remaining length. Homa's simulator has this option. The default is off because in BFC's
     comparison flows slightly longer than one bandwidth-delay product wait behind all unscheduled
     data. Default: false
+    """
+    broadcast: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "hierarchical",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """traffic chakra: The algorithm of a broadcast, from the first rank of its group. Default:
+    "ring"
     """
     burst: str
     """traffic queries: Duration of a burst; 0: no bursts. Expects a duration with its unit (s, ms,
@@ -3588,7 +3784,8 @@ class Settings(TypedDict, total=False):
     "16384B"
     """
     file: str | int | Sequence[int]
-    """In graph, traffic list, traffic connections, traffic goal."""
+    """In graph, traffic list, traffic connections, traffic goal, traffic chakra, traffic dependent.
+    """
     filter: bool
     """sfc: Suppress further signals to a flow for a while (§3.2). Default: true"""
     filter_cells: int
@@ -3684,8 +3881,8 @@ class Settings(TypedDict, total=False):
     """run: Interval of the grid: stop conditions are evaluated and samples taken at its multiples.
     Expects a duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "10us"
     """
-    groups: int
-    """dragonfly: Groups of routers. Default: 9"""
+    groups: int | str | Sequence[int]
+    """In dragonfly, traffic chakra."""
     halved: Literal["flight", "pipe", "window"]
     """tcp: The bytes that a loss halves, or reduces otherwise. Default: "flight"
     """
@@ -3744,7 +3941,7 @@ class Settings(TypedDict, total=False):
     host_rate: str
     """In leaf_spine, fat_tree, clos, dumbbell, two_dc, torus, dragonfly."""
     hosts: int | str | Sequence[int]
-    """In star, traffic collective, traffic goal."""
+    """In star, traffic collective, traffic goal, traffic chakra."""
     hosts_per_edge: int
     """fat_tree: Hosts on each edge switch; more than k/2 over-subscribe it. 0: k/2. Default: 0"""
     hosts_per_leaf: int
@@ -3878,9 +4075,7 @@ class Settings(TypedDict, total=False):
     Default: false
     """
     lanes: int
-    """traffic collective: Number of lanes: parts of the bytes with messages of their own, side by
-    side. Default: 1
-    """
+    """In traffic collective, traffic chakra."""
     leaf_latency: str
     """clos: Latency of a leaf. Expects a duration with its unit (s, ms, us, ns or ps), such as
     "2us". Default: "0ps"
@@ -4125,7 +4320,7 @@ class Settings(TypedDict, total=False):
     number from 0 to 255. Default: 4
     """
     placement: Literal["packed", "spread", "random"]
-    """In traffic collective, traffic goal."""
+    """In traffic collective, traffic goal, traffic chakra."""
     planes: int
     """torus: Planes of rows and columns, 1 to 1024. With 1, the torus has two dimensions. Default:
     1
@@ -4169,7 +4364,7 @@ class Settings(TypedDict, total=False):
     priority: int
     """In traffic open-loop, traffic incast, traffic successive, traffic long, traffic elephants,
     traffic permutation, traffic staggered, traffic list, traffic connections, traffic collective,
-    traffic goal.
+    traffic goal, traffic chakra, traffic dependent.
     """
     probe_after: int
     """In tcp, pfabric."""
@@ -4269,6 +4464,19 @@ class Settings(TypedDict, total=False):
     """
     recovery: Literal["go-back-n", "perfect", "selective-repeat", "sack", "newreno", "sack1"]
     """transport: Recovery from losses. Default: "go-back-n"
+    """
+    reduce_scatter: Literal[
+        "ring",
+        "both-ways",
+        "halving-doubling",
+        "tree",
+        "double-tree",
+        "hierarchical",
+        "direct",
+        "pairwise",
+        "dissemination",
+    ]
+    """traffic chakra: The algorithm of a reduce-scatter. Default: "ring"
     """
     reduction: Literal["at-once", "prr"]
     """tcp: How the window falls after a loss or a mark. Default: "at-once"
@@ -4492,7 +4700,7 @@ class Settings(TypedDict, total=False):
     start: str | Literal["line-rate", "slow-start"]
     """In dctcp, traffic open-loop, traffic incast, traffic queries, traffic successive, traffic
     long, traffic elephants, traffic permutation, traffic staggered, traffic collective, traffic
-    goal.
+    goal, traffic chakra, traffic dependent.
     """
     start_before_allocation: bool
     """flowtune: Flows start under their own congestion control before they have a rate. Default:
