@@ -60,8 +60,7 @@ def test_a_file_means_the_same_as_a_value(path, tmp_path):
     assert Scenario.from_toml(copied) == scenario
     assert Scenario(scenario.tables) == scenario
     # A value names files by their whole path.
-    named = f'file = "{path.parent}/'
-    assert xoff.check(scenario).replace(named, 'file = "') == xoff.check(path)
+    assert xoff.check(scenario).replace(f'= "{path.parent}/', '= "') == xoff.check(path)
 
 
 def test_files_that_a_scenario_names_are_found_from_anywhere(tmp_path, monkeypatch):

@@ -18,13 +18,13 @@ LIMIT = "flow control keeps queues below this limit"
 # Settings without effect in the short runs, presets (patterns), and the reason.
 EXEMPT = [
     ("run.partitions", "*", "results do not depend on it"),
-    ("run.watchdog", "hpcc-pfc* sfc-p", "ends stuck runs, and these never get stuck"),
+    ("run.watchdog", "hpcc-pfc*", "ends stuck runs, and these never get stuck"),
     ("buffer.kind = unlimited", "*", FULL),
     ("buffer.kind = shared", "expresspass homa*", FULL),
     ("buffer.kind = dedicated", "homa*", FULL),
     ("switch.hop = pfc", "irn onramp", FULL),
     ("switch.elide = *", "bfc* dctcp* hpcc* pfc* powertcp", "needs pauses on a path that bounces"),
-    ("transport.recovery = perfect", "ideal-fq dctcp-ss *-dcqcn", LOSSES),
+    ("transport.recovery = perfect", "ideal-fq dctcp-ss sfc sfc-p *-dcqcn", LOSSES),
     ("transport.recovery = *", "ideal-fq", "where links lose packets, only some allow its timeout"),
     ("traffic.long.priority", "ideal-srf homa* pfabric", "the longest flow is last anyway"),
     ("cubic.fast_convergence = False", "sfqcodel", "losses do not follow each other closely"),

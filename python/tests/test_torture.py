@@ -11,10 +11,10 @@ import pytest
 from xoff import engine
 from xoff.toml_text import parse_toml
 from xoff.torture import settings, trial, worlds
-from xoff.torture.scales import Fabric
 from xoff.torture.campaign import Campaign, Limits, render
 from xoff.torture.drawing import reason
 from xoff.torture.pool import Worker, unpacked
+from xoff.torture.scales import Fabric
 from xoff.torture.shrink import shrink
 from xoff.torture.ways import WHOLE, Way
 from xoff.torture.worlds import World

@@ -355,6 +355,7 @@ BY_HAND: dict[str, list[Any]] = {
         for control in ("dctcp", "dcqcn", "dcqcn_rdma15", "hpcc", "powertcp", "theta_powertcp")
     },
     "name": ["other"],
+    "graph.file": [str(RING.with_name("line.edges"))],
     "run.monitor": ["0"],
     "run.capture": ["0"],
     "run.watchdog": ["1ps"],

@@ -95,7 +95,7 @@ def base(rng: random.Random, presets: list[str], schema: Mapping[str, Any]) -> W
     declared = properties[section]["properties"]
     if topology == "graph":
         world.sections[section] = {"file": "network.txt"}
-        world.files["network.txt"] = _edges(rng)
+        world.files["network.txt"] = _edges(rng).encode()
     else:
         world.sections[section] = sizes(rng) if sizes else _small(rng, declared)
     world.traffic = [{"kind": "permutation", "bytes": "10KB"}]
@@ -162,8 +162,8 @@ def _edges(rng: random.Random) -> str:
     switches = rng.randrange(1, 8)
     pairs = [(f"s{rng.randrange(own)}", f"s{own}") for own in range(1, switches)]
     for _ in range(rng.randrange(4) if switches > 1 else 0):
-        one, other = rng.sample(range(switches), 2)
-        pairs.append((f"s{one}", f"s{other}"))
+        ends = rng.sample(range(switches), 2)
+        pairs.append((f"s{ends[0]}", f"s{ends[1]}"))
     # A switch with a single link would be taken for a host.
     hosts = [f"s{number % switches}" for number in range(2 * switches + rng.randrange(8))]
     lines = [f"h{number} {switch}" for number, switch in enumerate(hosts)]
