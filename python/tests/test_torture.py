@@ -12,6 +12,7 @@ from xoff import engine
 from xoff.toml_text import parse_toml
 from xoff.torture import settings, trial, worlds
 from xoff.torture.campaign import Campaign, Limits, render
+from xoff.torture.contents import CONTENTS
 from xoff.torture.drawing import reason
 from xoff.torture.pool import Worker, unpacked
 from xoff.torture.scales import Fabric
@@ -126,6 +127,25 @@ def test_a_worker_tells_what_is_accepted_refused_and_run(worker):
     assert ran["hops"] > 100
     assert "flows.fct_ps" in ran["tables"]
     assert trial.differs(ran, worker.run(SMALL, Way(2, 2, delay_seed=5), 10)) is None
+
+
+@pytest.mark.parametrize("kind", sorted(CONTENTS))
+def test_files_of_random_traffic_are_accepted_in_all_cuts(kind, worker):
+    hosts = int(
+        SMALL.sections["leaf_spine"]["leaves"] * SMALL.sections["leaf_spine"]["hosts_per_leaf"]
+    )
+    fabric = Fabric(hosts, 2, 2, 100e9, 1e7)
+    for seed in range(10):
+        world = SMALL.copy()
+        world.traffic = []
+        rng = random.Random(seed)
+        worlds.add_source(rng, world, [kind], fabric, worlds.times(fabric, 1000))
+        world.traffic[0].pop("priority", None)
+        answer = worker.check(world)
+        assert answer["status"] == "accepted", answer
+    whole, cut = (worker.run(world, way, 10) for way in (WHOLE, Way(2, 2, delay_seed=5)))
+    assert whole["status"] == "ran"
+    assert trial.differs(whole, cut) is None
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ class Worker:
         if python_path is not None:
             self._environment["PYTHONPATH"] = str(python_path)
         self._folder = tempfile.TemporaryDirectory(prefix="xoff-torture-")
+        self._files: set[str] = set()
         self._process: subprocess.Popen[bytes] | None = None
 
     def check(self, world: World) -> dict[str, Any]:
@@ -56,6 +57,10 @@ class Worker:
 
     def _ask(self, world: World, request: dict[str, Any], patience_s: float) -> dict[str, Any]:
         folder = Path(self._folder.name)
+        # A trace ends where a file is missing, so no file of another world may be left.
+        for name in self._files - world.files.keys():
+            (folder / name).unlink()
+        self._files = set(world.files)
         for name, content in world.files.items():
             (folder / name).write_bytes(content)
         request |= {"text": world.text(), "file": str(folder / FILE)}
