@@ -42,6 +42,16 @@ def test_a_run_directory_has_the_files_of_that_simulator(tmp_path):
 
 
 @pytest.mark.real_engine
+def test_a_case_runs_with_all_that_is_printed(tmp_path, capsys):
+    """Its settings are not those of a scenario, from which the cost of a run is estimated."""
+    config = a_case(tmp_path / "case")
+    given = [str(config), "--set", "next_hops=descending"]
+    assert main(["run", *given, "--out", str(tmp_path / "out")]) == 0
+    assert "results in " in capsys.readouterr().out
+    assert main(["check", *given]) == 0
+
+
+@pytest.mark.real_engine
 def test_files_have_the_last_part_of_the_names_in_the_configuration(tmp_path):
     keys = {"FCT_OUTPUT_FILE": "mix/flows.txt", "PFC_OUTPUT_FILE": "/a/b/pauses.txt"}
     config = a_case(tmp_path / "case", **keys, ENABLE_TRACE="1")

@@ -30,7 +30,7 @@ LACKS = 0.7
 # With a longer warm-up, in measured times, what is drawn says too little about the run.
 MOST_WARMUP = 1.5
 # Kinds of traffic whose messages follow each other: how many fit into the time is not known.
-PROGRAMS = frozenset({"collective", "goal"})
+PROGRAMS = frozenset({"chakra", "collective", "dependent", "goal"})
 
 _BYTES = {"B": 1, "KB": 1e3, "MB": 1e6}
 
@@ -98,6 +98,8 @@ def of(run: Run, explain: Callable[[], Explanation], least_s: float = 0.0) -> Es
     if not hasattr(run, "ports"):
         return None
     at, effective, carries = run.progress(), parse_toml(engine.effective(run)), _capacities(run)
+    if "frame" not in effective:
+        return None  # a case of the HPCC simulator, whose settings are its own
     frame = {key: _bytes(effective["frame"][key]) for key in ("payload", "header")}
     packet = frame["payload"] + frame["header"]
     full = PACKETS_PER_DATA * sum(carries.values()) / 8 * at["end_ps"] * 1e-12 / packet
