@@ -46,6 +46,7 @@ def run(found: list[Cell], name: str) -> list[str]:
     """Run the cells of code in order; return what each shows, as HTML."""
     namespace: dict[str, object] = {"__name__": "__main__"}
     before = Path.cwd()
+    figures()  # those of an earlier notebook that ended in an error are not this one's
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:

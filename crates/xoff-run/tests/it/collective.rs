@@ -291,6 +291,44 @@ fn a_schedule_takes_the_time_of_the_operation_that_it_spells_out() {
     assert_eq!(goal.job.bus_gbytes_per_s, None);
 }
 
+/// Stage by stage, a pipeline of p stages takes m micro-batches of t in (m + p - 1) t: p - 1 of these
+/// are its bubble (Huang et al., "GPipe", NeurIPS 2019, §2.3). Messages between stages come on top.
+#[test]
+fn a_pipeline_waits_for_its_bubble() {
+    const STAGE_US: u64 = 50;
+    let bytes = 100_000;
+    for (stages, batches) in [(2, 1), (4, 8), (8, 3)] {
+        let mut schedule = format!("num_ranks {stages}\n");
+        for rank in 0..stages {
+            schedule += &format!("rank {rank} {{\n");
+            for batch in 0..batches {
+                schedule += &format!("c{batch}: calc {}\n", STAGE_US * 1000);
+                if batch > 0 {
+                    schedule += &format!("c{batch} requires c{}\n", batch - 1);
+                }
+                if rank > 0 {
+                    schedule += &format!("r{batch}: recv {bytes}b from {}\n", rank - 1);
+                    schedule += &format!("c{batch} requires r{batch}\n");
+                }
+                if rank + 1 < stages {
+                    schedule += &format!("s{batch}: send {bytes}b to {}\n", rank + 1);
+                    schedule += &format!("s{batch} requires c{batch}\n");
+                }
+            }
+            schedule += "}\n";
+        }
+        let name = format!("pipeline-{stages}-{batches}.goal");
+        let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&file, schedule).unwrap();
+        let text = star(8, bytes, "").replace("kind = \"collective\"", "kind = \"goal\"");
+        let file = format!("traffic.0.file={:?}", file.display().to_string());
+        let found = outcome(&text, &[&file], Threads::ONE);
+        let computing = (batches + stages - 1) * STAGE_US * 1_000_000;
+        let messages = (stages - 1) * arrival(bytes);
+        assert_eq!(found.rounds[0].end_ps, computing + messages, "{stages} x {batches}");
+    }
+}
+
 /// A message of protobuf with fields of whole numbers below 128, after its length.
 fn message(fields: &[u8]) -> Vec<u8> {
     [&[fields.len() as u8], fields].concat()
