@@ -291,8 +291,8 @@ fn a_schedule_takes_the_time_of_the_operation_that_it_spells_out() {
     assert_eq!(goal.job.bus_gbytes_per_s, None);
 }
 
-/// Stage by stage, a pipeline of p stages takes m micro-batches of t in (m + p - 1) t: p - 1 of these
-/// are its bubble (Huang et al., "GPipe", NeurIPS 2019, §2.3). Messages between stages come on top.
+/// A pipeline of p stages takes m micro-batches of t in (m + p - 1) t, of which p - 1 are its
+/// bubble (Huang et al., "GPipe", NeurIPS 2019, §2.3). Messages between stages come on top.
 #[test]
 fn a_pipeline_waits_for_its_bubble() {
     const STAGE_US: u64 = 50;
@@ -325,7 +325,9 @@ fn a_pipeline_waits_for_its_bubble() {
         let found = outcome(&text, &[&file], Threads::ONE);
         let computing = (batches + stages - 1) * STAGE_US * 1_000_000;
         let messages = (stages - 1) * arrival(bytes);
-        assert_eq!(found.rounds[0].end_ps, computing + messages, "{stages} x {batches}");
+        // At a stage between others, the acknowledgement of the next batch may go first.
+        let more = found.rounds[0].end_ps - computing - messages;
+        assert!(more <= (stages - 2) * ACK * BYTE, "{stages} x {batches}: {more} ps more");
     }
 }
 
