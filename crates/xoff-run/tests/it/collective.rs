@@ -291,8 +291,8 @@ fn a_schedule_takes_the_time_of_the_operation_that_it_spells_out() {
     assert_eq!(goal.job.bus_gbytes_per_s, None);
 }
 
-/// A pipeline of p stages takes m micro-batches of t in (m + p - 1) t, of which p - 1 are its
-/// bubble (Huang et al., "GPipe", NeurIPS 2019, §2.3). Messages between stages come on top.
+/// A pipeline of p stages takes m micro-batches of t in (m + p - 1) t. Its bubble is (p - 1) t
+/// (Huang et al., "GPipe", NeurIPS 2019, §2.3). Messages between stages come on top.
 #[test]
 fn a_pipeline_waits_for_its_bubble() {
     const STAGE_US: u64 = 50;
