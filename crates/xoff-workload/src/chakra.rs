@@ -9,8 +9,6 @@ mod schema;
 mod tests;
 mod trace;
 
-use std::sync::Arc;
-
 use xoff_core::knobs::Effect;
 use xoff_core::{Bytes, Ps};
 
@@ -18,7 +16,7 @@ use self::groups::Groups;
 use crate::collective::{Algorithm, CollectiveConfig, Operation};
 use crate::dag::Dag;
 use crate::ranks::{Placement, placed_ranks};
-use crate::{CLASSES, Context, Crowd, NoFlows, Offer, TrafficSettings};
+use crate::{CLASSES, Context, Offer, TrafficSettings};
 
 xoff_core::knobs! {
     /// The operations of ranks in a Chakra execution trace of MLCommons (protobuf, schema 0.0.4),
@@ -80,14 +78,11 @@ impl TrafficSettings for ChakraConfig {
         let ranks = trace.schedule.ranks.len();
         let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
         let dag = Dag::new(trace.schedule, hosts, self.start, self.priority);
-        let crowd = Crowd::of(dag.crowd()).between(self.start, Ps(0));
-        let sizes = Some(dag.mix());
-        let job = Some(Arc::new(dag) as _);
         let derived = vec![
             ("digest", format!("{:016x}", trace.digest)),
             ("schema", format!("{:?}", trace.version)),
         ];
-        Ok(Offer { sizes, job, derived, ..Offer::new(NoFlows, crowd) })
+        Ok(dag.offer(derived))
     }
 }
 

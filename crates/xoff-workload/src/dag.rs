@@ -142,29 +142,33 @@ impl RankOps {
         self.ops.len() as u32 - 1
     }
 
-    /// Checks that some operation can always begin (Kahn's algorithm).
+    /// Checks that some operation can always begin.
     fn check_order(&self) -> Result<(), (u64, String)> {
-        let mut waiting = vec![0u32; self.ops.len()];
-        let mut after: Vec<Vec<u32>> = vec![Vec::new(); self.ops.len()];
-        for edge in &self.edges {
-            waiting[edge.waits as usize] += 1;
-            after[edge.before as usize].push(edge.waits);
+        let edges = self.edges.iter().map(|edge| (edge.before, edge.waits));
+        match stuck(self.ops.len(), edges) {
+            Some(op) => Err((self.places[op], "this operation waits for itself".into())),
+            None => Ok(()),
         }
-        let mut ready: Vec<usize> = (0..waiting.len()).filter(|&op| waiting[op] == 0).collect();
-        let mut begun = 0;
-        while let Some(op) = ready.pop() {
-            begun += 1;
-            for &next in &after[op] {
-                waiting[next as usize] -= 1;
-                if waiting[next as usize] == 0 {
-                    ready.push(next as usize);
-                }
+    }
+}
+
+/// The first of `count` things that can never begin, as it waits for itself: each edge has a thing
+/// and another one that waits for it (Kahn's algorithm).
+pub(crate) fn stuck(count: usize, edges: impl Iterator<Item = (u32, u32)>) -> Option<usize> {
+    let mut waiting = vec![0u32; count];
+    let mut after: Vec<Vec<u32>> = vec![Vec::new(); count];
+    for (before, waits) in edges {
+        waiting[waits as usize] += 1;
+        after[before as usize].push(waits);
+    }
+    let mut ready: Vec<usize> = (0..count).filter(|&thing| waiting[thing] == 0).collect();
+    while let Some(thing) = ready.pop() {
+        for &next in &after[thing] {
+            waiting[next as usize] -= 1;
+            if waiting[next as usize] == 0 {
+                ready.push(next as usize);
             }
         }
-        if begun == self.ops.len() {
-            return Ok(());
-        }
-        let stuck = waiting.iter().position(|&left| left > 0).unwrap_or(0);
-        Err((self.places[stuck], "this operation waits for itself".into()))
     }
+    waiting.iter().position(|&left| left > 0)
 }

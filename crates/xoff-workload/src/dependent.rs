@@ -4,15 +4,14 @@
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use xoff_core::files::digest_of;
 use xoff_core::knobs::Effect;
 use xoff_core::{HostId, Ps};
 
 use crate::csv::{self, Row, TableError};
-use crate::dag::{Dag, Edge, Op, RankOps, Schedule};
-use crate::{CLASSES, Context, Crowd, ENDLESS, NoFlows, Offer, TrafficSettings, checks};
+use crate::dag::{self, Dag, Edge, Op, RankOps, Schedule};
+use crate::{CLASSES, Context, ENDLESS, Offer, TrafficSettings, checks};
 
 xoff_core::knobs! {
     /// Flows in a CSV file with the columns id,src,dst,size_bytes,after,delay_ps. `after` has the
@@ -43,11 +42,7 @@ impl TrafficSettings for DependentConfig {
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
         let text = context.files.text_of(&self.file)?;
         let flows = read(&self.file, &text, context.hosts()).map_err(|error| error.to_string())?;
-        let dag = self.dag(&flows);
-        let crowd = Crowd::of(dag.crowd()).between(self.start, Ps(0));
-        let sizes = Some(dag.mix());
-        let job = Some(Arc::new(dag) as _);
-        Ok(Offer { sizes, job, derived: digest_of(&text), ..Offer::new(NoFlows, crowd) })
+        Ok(self.dag(&flows).offer(digest_of(&text)))
     }
 }
 
@@ -89,7 +84,10 @@ fn read(file: &str, text: &str, hosts: u32) -> Result<Vec<Flow>, TableError> {
             }
         }
     }
-    match stuck(&flows) {
+    let waits = (0..)
+        .zip(&flows)
+        .flat_map(|(place, flow)| flow.after.iter().map(move |&before| (before as u32, place)));
+    match dag::stuck(flows.len(), waits) {
         Some(place) => Err(rows[place].error("the flow waits for itself")),
         None => Ok(flows),
     }
@@ -112,25 +110,6 @@ fn read_flow(row: &Row<'_>, places: &HashMap<u64, usize>, hosts: u32) -> Result<
     // Both are below `hosts`, so nothing is truncated.
     let (src, dst) = (HostId(src as u32), HostId(dst as u32));
     Ok(Flow { src, dst, bytes, after, delay: Ps(row.whole(5)?) })
-}
-
-/// A flow that can never begin (Kahn's algorithm).
-fn stuck(flows: &[Flow]) -> Option<usize> {
-    let mut waiting: Vec<usize> = flows.iter().map(|flow| flow.after.len()).collect();
-    let mut behind = vec![Vec::new(); flows.len()];
-    for (place, flow) in flows.iter().enumerate() {
-        flow.after.iter().for_each(|&before| behind[before].push(place));
-    }
-    let mut ready: Vec<usize> = (0..flows.len()).filter(|&place| waiting[place] == 0).collect();
-    while let Some(place) = ready.pop() {
-        for &next in &behind[place] {
-            waiting[next] -= 1;
-            if waiting[next] == 0 {
-                ready.push(next);
-            }
-        }
-    }
-    waiting.iter().position(|&left| left > 0)
 }
 
 impl DependentConfig {

@@ -5,15 +5,13 @@ mod binary;
 mod tests;
 mod text;
 
-use std::sync::Arc;
-
 use xoff_core::Ps;
 use xoff_core::files::digest_of;
 use xoff_core::knobs::Effect;
 
 use crate::dag::{Dag, Schedule};
 use crate::ranks::{Placement, placed_ranks};
-use crate::{CLASSES, Context, Crowd, NoFlows, Offer, TrafficSettings};
+use crate::{CLASSES, Context, Offer, TrafficSettings};
 
 xoff_core::knobs! {
     /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim or in the binary
@@ -52,15 +50,7 @@ impl TrafficSettings for GoalConfig {
         let ranks = schedule.ranks.len();
         let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
         let dag = Dag::new(schedule, hosts, self.start, self.priority);
-        let mix = dag.mix();
-        let crowd = Crowd::of(dag.crowd()).between(self.start, Ps(0));
-        let job = Some(Arc::new(dag) as _);
-        Ok(Offer {
-            sizes: Some(mix),
-            job,
-            derived: digest_of(&bytes),
-            ..Offer::new(NoFlows, crowd)
-        })
+        Ok(dag.offer(digest_of(&bytes)))
     }
 }
 

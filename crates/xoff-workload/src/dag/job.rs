@@ -8,7 +8,7 @@ use xoff_core::{HostId, Ps};
 use super::rank::Rank;
 use super::shared::{Message, Shared, Together};
 use super::{Collective, Op, RankOps, Schedule};
-use crate::{Frequency, Mix};
+use crate::{Crowd, Frequency, Mix, NoFlows, Offer};
 
 /// A schedule on hosts.
 #[derive(Debug)]
@@ -41,6 +41,14 @@ impl Dag {
         let together = schedule.collectives.into_iter().map(place).collect();
         let shared = Arc::new(Shared { hosts, messages, together });
         Self { ranks: schedule.ranks, shared, first, start, priority }
+    }
+
+    /// The traffic of this job. `derived` are values derived from its settings, by name.
+    pub(crate) fn offer(self, derived: Vec<(&'static str, String)>) -> Offer {
+        let crowd = Crowd::of(self.crowd()).between(self.start, Ps(0));
+        let sizes = Some(self.mix());
+        let job = Some(Arc::new(self) as _);
+        Offer { sizes, job, derived, ..Offer::new(NoFlows, crowd) }
     }
 
     /// The sizes of all messages.
