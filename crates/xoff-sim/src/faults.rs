@@ -49,6 +49,15 @@ pub enum Defect {
     Loss(RandomLoss),
 }
 
+impl Defect {
+    /// Whether the links carry nothing, so that switches must route around them. Both ends of such a
+    /// link know, and forget the pauses of before.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Defect::Down { .. } | Defect::Gone)
+    }
+}
+
 /// A fault of some links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
@@ -69,8 +78,7 @@ impl Fault {
     /// The period in which these links are down; `None` if they only lose packets.
     #[must_use]
     pub fn outage(&self) -> Option<Period> {
-        let down = matches!(self.defect, Defect::Down { .. } | Defect::Gone);
-        down.then_some((self.at, self.until))
+        self.defect.is_outage().then_some((self.at, self.until))
     }
 
     /// Whether the links are missing from the start, so that no packet is sent into them.

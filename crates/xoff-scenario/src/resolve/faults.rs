@@ -22,8 +22,7 @@ impl Resolver<'_> {
             let (layers, effective) = (&mut *self.reader.layers, &mut self.reader.effective);
             let mut list = Entries { list: "fault", layers, effective, lacking: &[] };
             let Some((settings, _)) = list.read::<FaultConfig>(&entry) else { continue };
-            let checked = self.faults_of(&settings, topology, spec);
-            match checked {
+            match faults_of(&settings, topology, spec) {
                 Ok(found) => faults.extend(found),
                 Err(message) => {
                     let message = format!("[[fault]] {message}");
@@ -33,55 +32,59 @@ impl Resolver<'_> {
         }
         faults
     }
+}
 
-    /// The faults for which an entry stands.
-    fn faults_of(
-        &self,
-        settings: &FaultConfig,
-        topology: &Topology,
-        spec: &Spec,
-    ) -> Result<Vec<Fault>, String> {
-        settings.check()?;
-        let (at, until) = (settings.at(), settings.until());
-        if until != Ps(0) && until <= at {
-            return Err(format!("until is {until}, which is not after at ({at}); 0s means never"));
-        }
-        check_composition(settings, spec)?;
-        let ports = ports(settings, topology)?;
-        let RunConfig { warmup, measure, drain, grid, .. } = spec.run;
-        let run = [warmup, measure, drain]
-            .into_iter()
-            .fold(0, |sum: u64, time| sum.saturating_add(time.0));
-        let periods = settings.periods(Ps(run));
-        if periods.is_empty() {
-            return Err(format!("at ({at}) is not before the end of the run ({})", Ps(run)));
-        }
-        let fault = |(at, until): (Ps, Ps)| {
-            let until = if until == Ps(0) { Ps::NEVER } else { until };
-            let fault = Fault { defect: settings.defect(), ports: ports.clone(), at, until };
-            check_steps(&fault, grid)?;
-            check_timeout(&fault, spec)?;
-            Ok(fault)
-        };
-        periods.into_iter().map(fault).collect()
+/// The faults for which an entry stands.
+fn faults_of(
+    settings: &FaultConfig,
+    topology: &Topology,
+    spec: &Spec,
+) -> Result<Vec<Fault>, String> {
+    settings.check()?;
+    let (at, until) = settings.times();
+    if until != Ps(0) && until <= at {
+        return Err(format!("until is {until}, which is not after at ({at}); 0s means never"));
     }
+    check_composition(settings, spec)?;
+    let ports = ports(settings, topology)?;
+    let RunConfig { warmup, measure, drain, grid, .. } = spec.run;
+    let run =
+        [warmup, measure, drain].into_iter().fold(0, |sum: u64, time| sum.saturating_add(time.0));
+    let periods = settings.periods(Ps(run));
+    if periods.is_empty() {
+        return Err(format!("at ({at}) is not before the end of the run ({})", Ps(run)));
+    }
+    let fault = |(at, until): (Ps, Ps)| {
+        let until = if until == Ps(0) { Ps::NEVER } else { until };
+        let fault = Fault { defect: settings.defect(), ports: ports.clone(), at, until };
+        check_steps(&fault, grid)?;
+        check_timeout(&fault, spec)?;
+        Ok(fault)
+    };
+    periods.into_iter().map(fault).collect()
 }
 
 /// The ports that lose what they send.
 fn ports(settings: &FaultConfig, topology: &Topology) -> Result<Vec<PortId>, String> {
+    let is_outage = settings.defect().is_outage();
     let link = match settings.part() {
         Part::Switch(name) => {
             let ports = links::switch(name, topology);
             return ports.map_err(|why| format!("switch: {why}"));
         }
-        Part::Link("all") if settings.may_name_all_links() => {
+        Part::Link("all") if !is_outage => {
+            if settings.direction() != Direction::Both {
+                return Err("direction has no meaning for link = \"all\": name the two ends of a \
+                            link"
+                    .into());
+            }
             return Ok(topology.port_ids().collect());
         }
         Part::Link(link) => link,
     };
     let ports = links::link(link, topology).map_err(|why| format!("link: {why}"))?;
     let host = ports.iter().map(|&port| topology.port(port).node).min();
-    if let Some(host) = host.filter(|&node| settings.is_outage() && topology.is_host(node)) {
+    if let Some(host) = host.filter(|&node| is_outage && topology.is_host(node)) {
         return Err(match topology.ports_of(host).len() {
             1 => format!("link: host {host} has no other link, so it would be cut off"),
             _ => format!("link: host {host} would not move its flows to its other links"),
@@ -120,7 +123,8 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
              but no switch reports losses of a link"
         ));
     }
-    let keeps_pauses = keeps_pauses(settings);
+    let defect = settings.defect();
+    let keeps_pauses = matches!(defect, Defect::Loss(RandomLoss { keeps_pauses: true, .. }));
     let nic_pauses = spec.nic.receive_rate.0 > 0;
     let mut found = Capabilities::default();
     spec.hop.provide(&mut found);
@@ -130,7 +134,7 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
         return Err("keep_pauses = true has no effect: nothing sends pauses".into());
     }
     // The links of hosts, on which NICs pause, do not go down.
-    let survives = match settings.is_outage() {
+    let survives = match defect.is_outage() {
         true => spec.hop.survives_link_down(),
         false => keeps_pauses || spec.hop.survives_loss() && !nic_pauses,
     };
@@ -138,7 +142,7 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
         return Ok(());
     }
     let hop = spec.hop.kind().show();
-    Err(match settings.is_outage() {
+    Err(match defect.is_outage() {
         true => format!(
             "cannot be combined with switch.hop = {hop} as it is set: a switch would keep pauses \
              of a link that is down; under BFC, set bfc.backpressure = \"queues\""
@@ -149,11 +153,6 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
              faults.control_loss, which drops only such frames"
         ),
     })
-}
-
-/// Whether a fault loses packets, but no pauses.
-fn keeps_pauses(settings: &FaultConfig) -> bool {
-    matches!(settings.defect(), Defect::Loss(RandomLoss { keeps_pauses: true, .. }))
 }
 
 /// A link that loses packets needs someone who sends them again: without a timeout no sender

@@ -3,7 +3,7 @@
 use xoff_core::Ps;
 use xoff_net::fabric::{LossOf, RandomLoss};
 
-use super::loss::{check_direction, check_share};
+use super::loss::check_share;
 use super::{Defect, Direction, FaultSettings, Part};
 
 xoff_core::knobs! {
@@ -31,12 +31,8 @@ impl FaultSettings for BitErrorsConfig {
         Part::Link(&self.link)
     }
 
-    fn at(&self) -> Ps {
-        self.at
-    }
-
-    fn until(&self) -> Ps {
-        self.until
+    fn times(&self) -> (Ps, Ps) {
+        (self.at, self.until)
     }
 
     fn defect(&self) -> Defect {
@@ -44,15 +40,10 @@ impl FaultSettings for BitErrorsConfig {
     }
 
     fn check(&self) -> Result<(), String> {
-        check_share("ratio", self.ratio, "bits")?;
-        check_direction(&self.link, self.direction)
+        check_share("ratio", self.ratio, "bits")
     }
 
     fn direction(&self) -> Direction {
         self.direction
-    }
-
-    fn may_name_all_links(&self) -> bool {
-        true
     }
 }

@@ -32,12 +32,8 @@ impl FaultSettings for FlapConfig {
         Part::Link(&self.link)
     }
 
-    fn at(&self) -> Ps {
-        self.at
-    }
-
-    fn until(&self) -> Ps {
-        self.until
+    fn times(&self) -> (Ps, Ps) {
+        (self.at, self.until)
     }
 
     fn defect(&self) -> Defect {
@@ -60,10 +56,6 @@ impl FaultSettings for FlapConfig {
             .map(|number| self.at.0.saturating_add(number.saturating_mul(self.period.0)))
             .take_while(|&begin| begin < end.0);
         begins.map(|begin| (Ps(begin), Ps(begin.saturating_add(self.down.0)))).collect()
-    }
-
-    fn is_outage(&self) -> bool {
-        true
     }
 }
 

@@ -25,19 +25,11 @@ impl FaultSettings for LinkDownConfig {
         Part::Link(&self.link)
     }
 
-    fn at(&self) -> Ps {
-        self.at
-    }
-
-    fn until(&self) -> Ps {
-        self.until
+    fn times(&self) -> (Ps, Ps) {
+        (self.at, self.until)
     }
 
     fn defect(&self) -> Defect {
         Defect::Down { detection: self.detection }
-    }
-
-    fn is_outage(&self) -> bool {
-        true
     }
 }

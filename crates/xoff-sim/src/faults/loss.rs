@@ -29,12 +29,8 @@ impl FaultSettings for LossConfig {
         Part::Link(&self.link)
     }
 
-    fn at(&self) -> Ps {
-        self.at
-    }
-
-    fn until(&self) -> Ps {
-        self.until
+    fn times(&self) -> (Ps, Ps) {
+        (self.at, self.until)
     }
 
     fn defect(&self) -> Defect {
@@ -42,16 +38,11 @@ impl FaultSettings for LossConfig {
     }
 
     fn check(&self) -> Result<(), String> {
-        check_share("share", self.share, "packets")?;
-        check_direction(&self.link, self.direction)
+        check_share("share", self.share, "packets")
     }
 
     fn direction(&self) -> Direction {
         self.direction
-    }
-
-    fn may_name_all_links(&self) -> bool {
-        true
     }
 }
 
@@ -59,16 +50,6 @@ impl FaultSettings for LossConfig {
 pub(super) fn check_share(key: &str, share: f64, of: &str) -> Result<(), String> {
     if share > 1.0 {
         return Err(format!("{key} is {share}: it is a share of the {of}, 0 to 1"));
-    }
-    Ok(())
-}
-
-/// Checks that a direction has a first and a second end.
-pub(super) fn check_direction(link: &str, direction: Direction) -> Result<(), String> {
-    if link == "all" && direction != Direction::Both {
-        return Err(
-            "direction has no meaning for link = \"all\": name the two ends of a link".into()
-        );
     }
     Ok(())
 }

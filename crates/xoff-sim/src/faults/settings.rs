@@ -30,11 +30,8 @@ pub trait FaultSettings {
     /// What is faulty.
     fn part(&self) -> Part<'_>;
 
-    /// When it begins.
-    fn at(&self) -> Ps;
-
-    /// When it ends; 0: never.
-    fn until(&self) -> Ps;
+    /// When it begins, and when it ends; 0: never.
+    fn times(&self) -> (Ps, Ps);
 
     /// What is wrong with its links.
     fn defect(&self) -> Defect;
@@ -49,22 +46,11 @@ pub trait FaultSettings {
 
     /// The faults that it stands for, each with its begin and end, up to the end of the run.
     fn periods(&self, _run: Ps) -> Vec<(Ps, Ps)> {
-        vec![(self.at(), self.until())]
+        vec![self.times()]
     }
 
     /// The directions of its links that it concerns.
     fn direction(&self) -> Direction {
         Direction::Both
-    }
-
-    /// Whether `link = "all"` names all links.
-    fn may_name_all_links(&self) -> bool {
-        false
-    }
-
-    /// Whether its links carry nothing, so that switches must route around them. Both ends of such
-    /// a link know, and forget the pauses of before.
-    fn is_outage(&self) -> bool {
-        false
     }
 }

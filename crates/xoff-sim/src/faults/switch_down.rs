@@ -26,19 +26,11 @@ impl FaultSettings for SwitchDownConfig {
         Part::Switch(&self.switch)
     }
 
-    fn at(&self) -> Ps {
-        self.at
-    }
-
-    fn until(&self) -> Ps {
-        self.until
+    fn times(&self) -> (Ps, Ps) {
+        (self.at, self.until)
     }
 
     fn defect(&self) -> Defect {
         Defect::Down { detection: self.detection }
-    }
-
-    fn is_outage(&self) -> bool {
-        true
     }
 }
