@@ -9,8 +9,7 @@
 use xoff_core::{BitRate, NodeId, Ps, knobs};
 
 use super::census::product;
-use super::uniform::uniform_capacity;
-use super::{Census, Count, Link, Port, Routes, Topology, TopologySettings};
+use super::{Census, Count, Link, Topology, TopologySettings};
 
 /// Two links between groups cost more than one and two within.
 const GLOBAL_COST: u16 = 3;
@@ -119,6 +118,10 @@ impl TopologySettings for DragonflyConfig {
         dragonfly(self)
     }
 
+    fn has_uniform_core(&self) -> bool {
+        true
+    }
+
     /// The two ends of a path choose among different links.
     fn has_symmetric_choices(&self) -> bool {
         false
@@ -134,15 +137,18 @@ pub fn dragonfly(config: &DragonflyConfig) -> Result<Topology, String> {
     let DragonflyConfig { groups, routers_per_group, hosts_per_router, .. } = *config;
     let routers = groups * routers_per_group;
     let hosts = routers * hosts_per_router;
-    let mut links = Vec::new();
-    let mut join = |a, b, rate, delay| links.push(Link { a: NodeId(a), b: NodeId(b), rate, delay });
+    let (mut links, mut costs) = (Vec::new(), Vec::new());
+    let mut join = |a, b, rate, delay, cost| {
+        links.push(Link { a: NodeId(a), b: NodeId(b), rate, delay });
+        costs.push(cost);
+    };
     for host in 0..hosts {
-        join(host, hosts + host / hosts_per_router, config.host_rate, config.host_delay);
+        join(host, hosts + host / hosts_per_router, config.host_rate, config.host_delay, 1);
     }
     for router in 0..routers {
         let of_next_group = (router / routers_per_group + 1) * routers_per_group;
         for other in router + 1..of_next_group {
-            join(hosts + router, hosts + other, config.local_rate, config.local_delay);
+            join(hosts + router, hosts + other, config.local_rate, config.local_delay, 1);
         }
     }
     let per_pair = config.links_per_pair() as u32;
@@ -155,27 +161,19 @@ pub fn dragonfly(config: &DragonflyConfig) -> Result<Topology, String> {
     {
         for round in 0..per_pair {
             let (a, b) = (router(one, other, round), router(other, one, round));
-            join(a, b, config.global_rate, config.global_delay);
+            join(a, b, config.global_rate, config.global_delay, GLOBAL_COST);
         }
     }
     let mut tiers = vec![0; hosts as usize];
     tiers.extend(vec![1; routers as usize]);
-    let topology = Topology::new(hosts, tiers, &links)?;
-    let group = |node: NodeId| (node.0 - hosts) / routers_per_group;
-    let is_global = |port: &Port| {
-        let ends = [port.node, topology.neighbour(port)];
-        ends.iter().all(|end| end.0 >= hosts) && group(ends[0]) != group(ends[1])
-    };
-    let cost = |port: &Port| if is_global(port) { GLOBAL_COST } else { 1 };
-    let topology = topology.clone().with_costs(cost);
-    let core_capacity = Some(uniform_capacity(&topology, &Routes::new(&topology)?));
-    Ok(Topology { core_capacity, ..topology })
+    Ok(Topology::new(hosts, tiers, &links)?.with_costs(&links, &costs))
 }
 
 #[cfg(test)]
 mod tests {
     use xoff_core::HostId;
 
+    use super::super::Routes;
     use super::*;
 
     fn of(groups: u32, routers_per_group: u32, global_links_per_router: u32) -> DragonflyConfig {
@@ -245,7 +243,8 @@ mod tests {
     #[test]
     fn uniform_traffic_fills_the_links_within_groups() {
         let topology = dragonfly(&of(9, 4, 2)).unwrap();
-        let (core, _) = topology.capacities();
+        let routes = Routes::new(&topology).unwrap();
+        let (core, _) = topology.with_uniform_core(&routes).capacities();
         let pairs = f64::from(2 * 2 + 2 * 16 + 16 * 2);
         assert_eq!(core.0, (100e9 * 72.0 * 72.0 / pairs).round() as u64);
     }

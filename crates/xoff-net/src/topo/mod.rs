@@ -31,6 +31,8 @@ use std::sync::Arc;
 
 use xoff_core::{BitRate, Files, HostId, NodeId, PortId, Ps};
 
+use uniform::uniform_capacity;
+
 pub use attach::Attachment;
 pub use backpressure::{Backpressure, Knot, Turns, bounces};
 pub use census::Census;
@@ -82,6 +84,12 @@ pub trait TopologySettings {
     /// # Errors
     /// What is wrong with the settings.
     fn build(&self) -> Result<Topology, String>;
+
+    /// Whether the core's capacity is the uniform traffic that fills the busiest link, which
+    /// follows from the routes.
+    fn has_uniform_core(&self) -> bool {
+        false
+    }
 
     /// Whether gateways join data centres.
     fn has_gateways(&self) -> bool {
@@ -289,10 +297,18 @@ impl Topology {
         self
     }
 
-    /// The same with other costs of links between switches, at least 1.
+    /// The same with a cost, at least 1, of each of the links from which it was built.
     #[must_use]
-    pub fn with_costs(mut self, of: impl Fn(&Port) -> u16) -> Self {
-        self.ports.iter_mut().for_each(|port| port.cost = of(port));
+    pub fn with_costs(mut self, links: &[Link], costs: &[u16]) -> Self {
+        // A node's ports are in the order of its links.
+        let mut next = self.first_port.clone();
+        for (link, &cost) in links.iter().zip(costs) {
+            for end in [link.a, link.b] {
+                let port = &mut next[end.index()];
+                self.ports[*port as usize].cost = cost;
+                *port += 1;
+            }
+        }
         self
     }
 
@@ -311,6 +327,13 @@ impl Topology {
             links: self.ports.len() as u128 / 2,
             most_links: switches.map(links).max().unwrap_or(0),
         }
+    }
+
+    /// The same with the capacity of a uniform core ([`TopologySettings::has_uniform_core`]).
+    #[must_use]
+    pub fn with_uniform_core(self, routes: &Routes) -> Self {
+        let core_capacity = Some(uniform_capacity(&self, routes));
+        Self { core_capacity, ..self }
     }
 
     /// The sum of the rates, one way, of the core links and of the servers' links. Core links join

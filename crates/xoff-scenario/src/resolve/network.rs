@@ -58,6 +58,10 @@ impl Resolver<'_> {
             return None;
         }
         let routes = Routes::new(&topology).map_err(|message| complain(&message)).ok()?;
+        let topology = match settings.has_uniform_core() {
+            true => topology.with_uniform_core(&routes),
+            false => topology,
+        };
         Some((topology, routes))
     }
 

@@ -12,8 +12,7 @@ use xoff_core::seam::{SectionDoc, Sections, Settings};
 use xoff_core::{BitRate, Files, Ps, knobs};
 
 use self::sketch::{Sketch, Trouble};
-use super::uniform::uniform_capacity;
-use super::{Census, Count, Derived, Routes, Topology, TopologySettings};
+use super::{Census, Count, Derived, Topology, TopologySettings};
 
 knobs! {
     /// A network of any shape. Packets take the paths of the lowest cost: the fewest links, unless
@@ -104,9 +103,11 @@ impl TopologySettings for Graph {
     }
 
     fn build(&self) -> Result<Topology, String> {
-        let topology = self.sketch.build(&self.config)?;
-        let core_capacity = Some(uniform_capacity(&topology, &Routes::new(&topology)?));
-        Ok(Topology { core_capacity, ..topology })
+        self.sketch.build(&self.config)
+    }
+
+    fn has_uniform_core(&self) -> bool {
+        true
     }
 
     /// The two ends of a path may choose among different links.

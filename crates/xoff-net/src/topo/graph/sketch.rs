@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use xoff_core::knobs::{Knob as _, Value};
 use xoff_core::{BitRate, NodeId, Ps};
 
-use super::super::{Census, Link, Port, Topology};
+use super::super::{Census, Link, Topology};
 use super::GraphConfig;
 
 /// What is wrong with a file, and where.
@@ -278,25 +278,24 @@ impl Sketch {
         let mut labels = vec![String::new(); added];
         labels.extend(self.nodes.iter().map(|node| node.name.clone()));
         let mut links: Vec<Link> = Vec::with_capacity(added + self.edges.len());
-        // Of each node's links, in the order of the file: so are its ports.
-        let mut costs: Vec<Vec<u16>> = vec![Vec::new(); labels.len()];
+        let mut costs = vec![1; added];
         for host in 0..added as u32 {
             let switch = NodeId(added as u32 + host / config.hosts_per_switch);
             let (rate, delay) = (config.rate, config.delay);
             links.push(Link { a: NodeId(host), b: switch, rate, delay });
-            [host, switch.0].into_iter().for_each(|end| costs[end as usize].push(1));
         }
         for Edge { ends, wire, .. } in &self.edges {
             let [a, b] = ends.map(|end| NodeId(end + added as u32));
             let rate = wire.rate.unwrap_or(config.rate);
             links.push(Link { a, b, rate, delay: wire.delay.unwrap_or(config.delay) });
-            [a, b].into_iter().for_each(|end| costs[end.index()].push(wire.cost.unwrap_or(1)));
+            costs.push(wire.cost.unwrap_or(1));
         }
         let tiers = self.tiers(hosts, hosts + switches, &links);
         if let Some(alone) = tiers.iter().position(|&tier| tier == u8::MAX) {
             return Err(format!("no path leads from a host to \"{}\"", labels[alone]));
         }
-        let cost = |port: &Port| costs[port.node.index()][usize::from(port.number)];
-        Ok(Topology::new(hosts as u32, tiers, &links)?.with_costs(cost).with_labels(labels))
+        Ok(Topology::new(hosts as u32, tiers, &links)?
+            .with_costs(&links, &costs)
+            .with_labels(labels))
     }
 }

@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 use xoff_core::HostId;
 
-use super::super::{LeafSpineConfig, leaf_spine};
+use super::super::uniform::uniform_capacity;
+use super::super::{LeafSpineConfig, Routes, leaf_spine};
 use super::*;
 
 const TOML: &str = r#"
@@ -119,6 +120,8 @@ fn the_same_network_has_the_same_core_by_any_form() {
     let read = parse("net.txt", &text).unwrap();
     assert_eq!(read.census(), built.census());
     let all = Routes::new(&built).unwrap();
+    let routes = Routes::new(&read).unwrap();
+    let read = read.with_uniform_core(&routes);
     assert_eq!(read.capacities().0, uniform_capacity(&built, &all));
     let layers = |topology: &Topology| {
         topology.node_ids().map(|node| topology.layer(node)).collect::<Vec<_>>()
