@@ -14,7 +14,7 @@ from xoff.budget import Budget
 from xoff.cores import cores
 from xoff.engine import Report, Watcher
 from xoff.errors import EndedEarly, UsageError, as_path
-from xoff.estimate import Estimate
+from xoff.estimate import Estimate, Explanation
 from xoff.manifest import needed_tables
 from xoff.progress import RunProgress, line_for
 from xoff.result import Result
@@ -71,10 +71,14 @@ def explain(
 
 
 def expected(
-    scenario: Given, set: Iterable[str] = (), max_memory: str | int | None = None
+    scenario: Given,
+    set: Iterable[str] = (),
+    max_memory: str | int | None = None,
+    explained: Explanation = None,
 ) -> Estimate | None:
-    """Estimate what a run costs; None where that cannot be known. Arguments as in `check`.
+    """Estimate what a run costs; None where that cannot be known.
 
+    Arguments as in `check`; `explained` is what `explain` returned for them, if it was asked.
     Raises `ScenarioError`.
     """
     given = source.read(scenario)
@@ -82,7 +86,7 @@ def expected(
     native = given.asked(
         sets, lambda sets: engine.open_run(given.text, given.file, sets, 1, max_memory)
     )
-    return estimate.of(native, lambda: explain(given, sets, max_memory))
+    return estimate.of(native, lambda: explained or explain(given, sets, max_memory))
 
 
 class _Memory:
@@ -191,7 +195,7 @@ def _driven(
         summary = json.loads(native.summary())
         if early is not None:
             summary = early.marked(summary)
-        result = Result(summary, engine.effective(native), native.digest(), tables=memory.tables())
+        result = Result(summary, native.effective(), native.digest(), tables=memory.tables())
         if early is not None:
             raise EndedEarly(early.text, result)
         return result

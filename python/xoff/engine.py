@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -63,8 +62,6 @@ STEP_MS = 150
 MOST_THREADS = 65_536
 
 NO_BUDGET = Budget()
-
-_ESCAPE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|.)")
 
 
 class Sink(Protocol):
@@ -141,23 +138,7 @@ def check(
     Raises `ScenarioError` with rendered diagnostics.
     """
     with _translated():
-        return _as_toml(_native.check(text, file, list(overrides), _size(max_memory)))
-
-
-def effective(run: Run) -> str:
-    """Return the scenario of a run as TOML, with every default and derived value."""
-    return _as_toml(run.effective())
-
-
-def _as_toml(text: str) -> str:
-    """Replace Rust's escapes of invisible characters in names, which TOML does not have."""
-
-    def escape(found: re.Match[str]) -> str:
-        if found[1] is not None:
-            return f"\\U{int(found[1], 16):08X}"
-        return "\\u0000" if found[0] == "\\0" else found[0]
-
-    return _ESCAPE.sub(escape, text)
+        return _native.check(text, file, list(overrides), _size(max_memory))
 
 
 def backpressure(

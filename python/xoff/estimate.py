@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xoff import engine
 from xoff.text import count_text, time_text
 from xoff.toml_text import parse_toml
 
@@ -97,7 +96,7 @@ def of(run: Run, explain: Callable[[], Explanation], least_s: float = 0.0) -> Es
     """
     if not hasattr(run, "ports"):
         return None
-    at, effective, carries = run.progress(), parse_toml(engine.effective(run)), _capacities(run)
+    at, effective, carries = run.progress(), parse_toml(run.effective()), _capacities(run)
     if "frame" not in effective:
         return None  # a case of the HPCC simulator, whose settings are its own
     frame = {key: _bytes(effective["frame"][key]) for key in ("payload", "header")}

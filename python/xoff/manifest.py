@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from xoff import engine
 
@@ -76,20 +75,10 @@ def save_manifest(folder: Path, manifest: dict[str, Any]) -> None:
 
 def replace_text(path: Path, text: str) -> None:
     """Replace the contents of `path` atomically and sync them to disk. Raises `OSError`."""
-    with replacing(path) as file:
-        file.write(text.encode())
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Write a new file next to `path`, which replaces it at the end of the block.
-
-    An error in the block leaves `path` as it was. Raises `OSError`.
-    """
     draft = path.with_name(path.name + DRAFT)
     try:
-        with draft.open("wb") as file:
-            yield file
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

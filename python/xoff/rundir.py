@@ -152,7 +152,7 @@ class RunDir:
     def begin(self, run: Run) -> None:
         """Write what is known before the run, so that it survives an interruption."""
         self._manifest.update(threads=run.threads, threads_note=run.threads_note)
-        self._write_text(SCENARIO, engine.effective(run))
+        self._write_text(SCENARIO, run.effective())
 
     def finish(self, run: Run) -> Result:
         """Write what is known at the end, sync, and give the folder its final name.
@@ -166,7 +166,7 @@ class RunDir:
             self._complete = True
             self._publish()
         files = RunFiles(self.out, self._manifest)
-        return Result(known, engine.effective(run), run.digest(), self.out, files=files)
+        return Result(known, run.effective(), run.digest(), self.out, files=files)
 
     def finish_early(self, run: Run, early: EarlyEnd) -> Result:
         """Write the results of a part of a run. The folder stays `.partial`, marked incomplete."""
@@ -177,7 +177,7 @@ class RunDir:
             self._ended_early = True
             self._remove(RESERVE)
         files = RunFiles(self.work, self._manifest, partial=True)
-        return Result(known, engine.effective(run), run.digest(), self.work, files=files)
+        return Result(known, run.effective(), run.digest(), self.work, files=files)
 
     def _write_results(
         self, run: Run, summary: str, known: Mapping[str, Any], **marks: Any

@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from xoff.drafts import draft_of
 from xoff.errors import IncompleteRunError, UsageError, writing
-from xoff.manifest import replacing, table_file
+from xoff.manifest import table_file
 from xoff.perfetto import BYTES, TIME_NS, Lanes, Trace
 from xoff.result import Result
 from xoff.tables import GROUP_ROWS
@@ -34,7 +35,7 @@ def write(result: Result, path: Path, most: int) -> list[str]:
         raise UsageError("only a run with packets has flows and queues over time")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
+        with draft_of(path) as draft, draft.open("wb") as file:
             timeline = _Timeline(result, Trace(file), most)
             timeline.jobs()
             timeline.flows()

@@ -52,9 +52,10 @@ def call(args: argparse.Namespace) -> int:
         raise UsageError("name a scenario file, or use --schema")
     scenario, settings = scenario_of(args.file), settings_of(args)
     effective = api.check(scenario, settings, args.max_memory)
-    text, values = api.explain(scenario, settings, args.max_memory) or ("", {})
+    explained = api.explain(scenario, settings, args.max_memory)
+    text, values = explained or ("", {})
     cycles = api.backpressure(scenario, settings, args.any_link, args.max_memory)
-    expected = api.expected(scenario, settings, args.max_memory)
+    expected = api.expected(scenario, settings, args.max_memory, explained)
     if args.json:
         found = _as_json(effective, values, cycles)
         say(json.dumps({**found, "expected": expected and expected.as_json()}))

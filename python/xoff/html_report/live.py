@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from xoff import engine
 from xoff.errors import EndedEarly, RunError
 from xoff.html_report import document, payload
 from xoff.html_report.recorder import Recorder, columns
@@ -57,7 +56,7 @@ class LiveView:
         """Publish the first state, start the server and announce its address."""
         self._run = run
         ports = columns(as_batch(run.ports()), payload.PORT_COLUMNS)
-        self._recorder = Recorder(engine.effective(run), ports, most_rows=MOST_ROWS)
+        self._recorder = Recorder(run.effective(), ports, most_rows=MOST_ROWS)
         self._collect()
         self._publish("running", "The run begins.")
         assert self._server is not None
