@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::quoted::quoted;
 use crate::units::{BitRate, Bytes, Ps};
 
 /// A value from a scenario file.
@@ -348,21 +349,8 @@ impl Knob for String {
             _ => Err(format!("expected a quoted string, found {}", value.describe())),
         }
     }
-    /// A string of TOML: invisible characters are escaped with eight digits.
     fn show(&self) -> String {
-        let mut shown = String::from("\"");
-        for letter in self.chars() {
-            match letter {
-                '\'' => shown.push(letter),
-                '\0' => shown += "\\u0000",
-                _ if letter.escape_debug().eq(letter.escape_unicode()) => {
-                    shown += &format!("\\U{:08X}", u32::from(letter));
-                }
-                _ => shown.extend(letter.escape_debug()),
-            }
-        }
-        shown.push('"');
-        shown
+        quoted(self)
     }
 }
 
@@ -532,18 +520,6 @@ macro_rules! knobs {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// As TOML has it, which knows no `\\u{7f}` and no `\\'`.
-    #[test]
-    fn a_string_is_shown_as_toml() {
-        for (text, shown) in [
-            ("it's \"so\"\\", r#""it's \"so\"\\""#),
-            ("a\n\t\r", r#""a\n\t\r""#),
-            ("\0\u{7f}\u{200b}\u{1f600}", "\"\\u0000\\U0000007F\\U0000200B\u{1f600}\""),
-        ] {
-            assert_eq!(text.to_owned().show(), shown);
-        }
-    }
 
     choices! {
         /// A colour.

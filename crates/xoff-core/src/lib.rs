@@ -16,6 +16,7 @@ pub mod math;
 pub mod mrg32k3a;
 pub mod prefetch;
 pub mod program;
+pub mod quoted;
 pub mod rng;
 pub mod seam;
 pub mod sync;

@@ -152,8 +152,8 @@ impl RankOps {
     }
 }
 
-/// The first of `count` things that can never begin, as it waits for itself: each edge has a thing
-/// and another one that waits for it (Kahn's algorithm).
+/// The first of `count` things that can never begin, as it waits for itself (Kahn's algorithm). The
+/// second thing of an edge waits for the first.
 pub(crate) fn stuck(count: usize, edges: impl Iterator<Item = (u32, u32)>) -> Option<usize> {
     let mut waiting = vec![0u32; count];
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); count];
