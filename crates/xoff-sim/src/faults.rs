@@ -15,7 +15,7 @@ pub use bit_errors::BitErrorsConfig;
 pub use flap::FlapConfig;
 pub use link_down::LinkDownConfig;
 pub use loss::LossConfig;
-pub use settings::{Direction, FaultSettings, Part};
+pub use settings::{Direction, FaultSettings, PERIODS_MAX, Part};
 pub use switch_down::SwitchDownConfig;
 
 xoff_core::seam! {
@@ -50,8 +50,8 @@ pub enum Defect {
 }
 
 impl Defect {
-    /// Whether the links carry nothing, so that switches must route around them. Both ends of such a
-    /// link know, and forget the pauses of before.
+    /// Whether the links carry nothing, so that switches must route around them. Both ends of such
+    /// a link know, and forget the pauses of before.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Defect::Down { .. } | Defect::Gone)

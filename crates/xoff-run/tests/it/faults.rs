@@ -289,6 +289,12 @@ fn faults_that_cannot_be_are_refused() {
     refused(&spine("switch = \"leaf:0\"\n"), &SETS, "disconnects the network: host ");
     let flap = "[[fault]]\nkind = \"flap\"\nlink = \"leaf:1,spine:2\"\ndown = \"1ms\"\n";
     refused(&with(flap), &SETS, "down is 1ms: it must be more than zero and less than period");
+    let often = flap.replace("1ms", "5us") + "period = \"50us\"\n";
+    refused(
+        &with(&often),
+        &SETS,
+        "would happen more than 1000 times until the run ends after 101ms",
+    );
     let one_way = with("[[fault]]\nkind = \"loss\"\ndirection = \"back\"\n");
     refused(&one_way, &SETS, "direction has no meaning for link = \"all\"");
     for scheme in ["hpcc", "dctcp", "dcqcn", "pfc", "pfc-gbn", "ideal-fq", "timely", "homa"] {

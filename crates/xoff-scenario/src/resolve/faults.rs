@@ -6,7 +6,7 @@ use xoff_core::{PortId, Ps};
 use xoff_net::capability::CONTROL_FRAMES;
 use xoff_net::fabric::RandomLoss;
 use xoff_net::topo::Topology;
-use xoff_sim::faults::{Defect, Direction, Fault, FaultConfig, Part};
+use xoff_sim::faults::{Defect, Direction, Fault, FaultConfig, PERIODS_MAX, Part};
 
 use super::Resolver;
 use super::spec::Spec;
@@ -53,6 +53,13 @@ fn faults_of(
     let periods = settings.periods(Ps(run));
     if periods.is_empty() {
         return Err(format!("at ({at}) is not before the end of the run ({})", Ps(run)));
+    }
+    if periods.len() > PERIODS_MAX {
+        return Err(format!(
+            "would happen more than {PERIODS_MAX} times until the run ends after {}: set a longer \
+             period, or until",
+            Ps(run)
+        ));
     }
     let fault = |(at, until): (Ps, Ps)| {
         let until = if until == Ps(0) { Ps::NEVER } else { until };

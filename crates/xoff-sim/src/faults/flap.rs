@@ -2,10 +2,7 @@
 
 use xoff_core::Ps;
 
-use super::{Defect, FaultSettings, Part};
-
-/// The most times that a link goes down in a run: each has routes of its own.
-const MOST_PERIODS: u64 = 1000;
+use super::{Defect, FaultSettings, PERIODS_MAX, Part};
 
 xoff_core::knobs! {
     /// A link flaps: in each `period` it is down for some time, and what is on it then is lost, and
@@ -52,7 +49,8 @@ impl FaultSettings for FlapConfig {
 
     fn periods(&self, run: Ps) -> Vec<(Ps, Ps)> {
         let end = if self.until == Ps(0) { run } else { self.until.min(run) };
-        let begins = (0..MOST_PERIODS)
+        // One more than allowed says that there are too many.
+        let begins = (0..=PERIODS_MAX as u64)
             .map(|number| self.at.0.saturating_add(number.saturating_mul(self.period.0)))
             .take_while(|&begin| begin < end.0);
         begins.map(|begin| (Ps(begin), Ps(begin.saturating_add(self.down.0)))).collect()

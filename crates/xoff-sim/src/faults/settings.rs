@@ -25,6 +25,9 @@ choices! {
     }
 }
 
+/// The most faults for which one entry may stand: each has routes of its own.
+pub const PERIODS_MAX: usize = 1000;
+
 /// What the rest of the program asks the settings of a fault.
 pub trait FaultSettings {
     /// What is faulty.
