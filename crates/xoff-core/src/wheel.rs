@@ -105,12 +105,14 @@ impl<T: Clone + std::fmt::Debug> Level<T> {
     /// Number of buckets from `from` to the next one with events (0 for `from` itself, cyclic).
     #[inline]
     fn distance(&self, from: usize) -> Option<u64> {
-        let (word, bit) = (from >> 6, from & 63);
-        let here = self.words[word] >> bit;
-        if here != 0 {
-            return Some(u64::from(here.trailing_zeros()));
-        }
-        self.distance_beyond(word, from)
+        self.distance_in_word(from).or_else(|| self.distance_beyond(from >> 6, from))
+    }
+
+    /// The same if that bucket is in the word of `from`.
+    #[inline(always)]
+    fn distance_in_word(&self, from: usize) -> Option<u64> {
+        let here = self.words[from >> 6] >> (from & 63);
+        (here != 0).then(|| u64::from(here.trailing_zeros()))
     }
 
     #[inline(never)]
@@ -150,8 +152,9 @@ fn grow<T>(list: &mut Vec<T>) {
 /// buckets are `2^SHIFT` ps wide.
 #[derive(Clone, Debug)]
 pub struct Wheel<const SHIFT: u32 = BUCKET_SHIFT> {
-    /// The events of the bucket at the cursor, in reverse order.
+    /// The events of the bucket at the cursor, in order: those before `taken` have happened.
     due: Vec<Entry>,
+    taken: usize,
     /// Level 0.
     near: Level<Entry>,
     /// The coarser levels, from level 1.
@@ -177,6 +180,7 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
         const { assert!(0 < SHIFT && SHIFT <= BUCKET_SHIFT, "ranks need their bits") };
         Self {
             due: Vec::new(),
+            taken: 0,
             near: Level::new(),
             far: core::array::from_fn(|_| Level::new()),
             cursor: 0,
@@ -232,8 +236,9 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
         debug_assert!(bucket >= self.cursor, "an event in the past");
         if bucket <= self.cursor {
             let entry = Self::entry(event);
-            let place = self.due.iter().rposition(|other| other.key > entry.key);
-            self.due.insert(place.map_or(0, |place| place + 1), entry);
+            let waiting = &self.due[self.taken..];
+            let place = waiting.iter().rposition(|other| other.key <= entry.key);
+            self.due.insert(self.taken + place.map_or(0, |place| place + 1), entry);
             return;
         }
         let level = (1..LEVELS - 1)
@@ -253,7 +258,7 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
     #[inline(always)]
     pub fn pop_before(&mut self, limit: u64) -> Option<Event> {
         loop {
-            let Some(&entry) = self.due.last() else {
+            let Some(&entry) = self.due.get(self.taken) else {
                 if self.advance(limit) {
                     continue;
                 }
@@ -263,7 +268,7 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
             if time >= limit {
                 return None;
             }
-            self.due.pop();
+            self.taken += 1;
             if tag & TIMER == 0 {
                 return Some(Event { time, rank, tag, item });
             }
@@ -277,15 +282,22 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
     #[inline(always)]
     #[must_use]
     pub fn upcoming(&self, after: usize) -> Option<(u32, u32)> {
-        let entry = self.due.get(self.due.len().wrapping_sub(after + 1))?;
+        let entry = self.due.get(self.taken + after)?;
         Some((entry.tag, entry.item))
+    }
+
+    /// The rank of the event that [`pop_before`](Self::pop_before) returned last.
+    #[must_use]
+    pub fn last_rank(&self) -> u64 {
+        let last = self.taken.checked_sub(1).and_then(|last| self.due.get(last));
+        last.map_or(0, |&entry| Self::event(self.cursor, entry).rank)
     }
 
     /// Lower bound on the time of the next event (ps); `u64::MAX` if there is none. Far ahead it is
     /// the start of the event's bucket. It tightens once the wheel reaches that bucket.
     #[must_use]
     pub fn not_before(&self) -> u64 {
-        if let Some(entry) = self.due.last() {
+        if let Some(entry) = self.due.get(self.taken) {
             return Self::time(self.cursor, entry);
         }
         self.next_bucket(self.cursor + 1).map_or(NEVER, |bucket| bucket << SHIFT)
@@ -309,14 +321,33 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
     #[inline(always)]
     #[must_use]
     pub fn may_be_due(&self, now: u64) -> bool {
-        self.due.last().is_some_and(|entry| Self::time(self.cursor, entry) <= now)
+        self.due.get(self.taken).is_some_and(|entry| Self::time(self.cursor, entry) <= now)
     }
 
     /// Moves the cursor to the next bucket with events and sorts them. Returns false if that bucket
     /// begins at or after `limit`.
+    ///
+    /// Mostly that bucket is in the same word of the bitmap. That path calls no function, so that
+    /// it saves no registers.
     #[inline(never)]
     fn advance(&mut self, limit: u64) -> bool {
         let last = limit.saturating_sub(1) >> SHIFT;
+        let Some(distance) = self.near.distance_in_word((self.cursor & MASK) as usize) else {
+            return self.advance_far(last);
+        };
+        // A word ends no later than the turn of the level.
+        let bucket = self.cursor + distance;
+        if bucket > last {
+            return false;
+        }
+        self.open(bucket)
+    }
+
+    /// The same where no bucket with events is left in the word. `last` is the last bucket before
+    /// the limit.
+    #[cold]
+    #[inline(never)]
+    fn advance_far(&mut self, last: u64) -> bool {
         loop {
             if last <= self.cursor {
                 return false;
@@ -325,13 +356,7 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
             if let Some(distance) = self.near.distance((self.cursor & MASK) as usize) {
                 let bucket = self.cursor + distance;
                 if bucket < boundary {
-                    if bucket > last {
-                        return false;
-                    }
-                    self.cursor = bucket;
-                    self.near.take((bucket & MASK) as usize, &mut self.due);
-                    sort(&mut self.due);
-                    return true;
+                    return bucket <= last && self.open(bucket);
                 }
             }
             if !self.turn(boundary, last) {
@@ -343,6 +368,17 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
         }
     }
 
+    /// Begins a bucket of level 0 with events.
+    #[inline(always)]
+    fn open(&mut self, bucket: u64) -> bool {
+        self.cursor = bucket;
+        self.due.clear();
+        self.taken = 0;
+        self.near.take((bucket & MASK) as usize, &mut self.due);
+        sort(&mut self.due);
+        true
+    }
+
     /// Moves the cursor to the next level-1 bucket that may hold events and redistributes the
     /// coarser levels. Returns false if there are no events up to bucket `last`.
     #[cold]
@@ -352,6 +388,8 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
         let old = self.cursor;
         self.cursor = target;
         // The target bucket's list becomes `due`, along with its events from the coarser levels.
+        self.due.clear();
+        self.taken = 0;
         self.near.take((target & MASK) as usize, &mut self.due);
         for level in (1..LEVELS).rev() {
             let shift = BITS * level as u32;
@@ -384,6 +422,7 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
             taken.extend((!keep).then(|| Self::event(bucket, *entry)));
             keep
         };
+        self.due.drain(..std::mem::take(&mut self.taken));
         self.due.retain(|entry| keep(cursor, entry));
         self.near.retain(|place, entry| {
             let ahead = (place as u64).wrapping_sub(cursor) & MASK;
@@ -482,22 +521,38 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
     }
 }
 
-/// Sorts in reverse order: the first event comes last.
-#[inline]
+/// Sorts events. They come nearly in order: those of one length on one kind of link arrive in the
+/// order in which they were sent.
+#[inline(always)]
 fn sort(entries: &mut [Entry]) {
     if entries.len() > SHORT {
-        entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.key));
-        return;
+        return sort_many(entries);
     }
     for end in 1..entries.len() {
-        let entry = entries[end];
-        let mut place = end;
-        while place > 0 && entries[place - 1].key < entry.key {
-            entries[place] = entries[place - 1];
-            place -= 1;
+        let (sorted, rest) = entries.split_at_mut(end);
+        let (Some(last), Some(next)) = (sorted.last(), rest.first()) else { return };
+        if last.key > next.key {
+            insert(&mut entries[..=end]);
         }
-        entries[place] = entry;
     }
+}
+
+/// Moves the last entry to its place among the others, which are sorted.
+#[inline(always)]
+fn insert(entries: &mut [Entry]) {
+    let mut place = entries.len() - 1;
+    let entry = entries[place];
+    while place > 0 && entries[place - 1].key > entry.key {
+        entries[place] = entries[place - 1];
+        place -= 1;
+    }
+    entries[place] = entry;
+}
+
+#[cold]
+#[inline(never)]
+fn sort_many(entries: &mut [Entry]) {
+    entries.sort_unstable_by_key(|entry| entry.key);
 }
 
 #[cfg(test)]

@@ -336,6 +336,14 @@ impl Nic {
         &self.paused_time
     }
 
+    /// A packet's transmission starts at `now` (ps). Returns whether another one may follow it.
+    #[inline(always)]
+    pub(crate) fn note_departure(&mut self, now: u64, packet: &mut Packet) -> bool {
+        packet.upstream = packet.queue;
+        self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
+        self.is_ready() || self.has_control() || !self.order.is_empty()
+    }
+
     /// True if a frame or an acknowledgement waits and may be sent.
     #[inline]
     #[must_use]

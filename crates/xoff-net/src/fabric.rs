@@ -6,6 +6,7 @@
 
 mod impairment;
 mod in_sequence;
+mod passage;
 mod receive_errors;
 mod recorded;
 mod service;
@@ -14,6 +15,8 @@ use xoff_core::{Event, Ps, TimerId, Wheel};
 
 use self::impairment::{IMPAIRED, Impairments};
 pub use self::impairment::{LossOf, RandomLoss};
+use self::in_sequence::IN_SEQUENCE;
+pub use self::passage::Passage;
 use self::receive_errors::ReceiveErrors;
 pub use self::recorded::{Captured, Heard};
 use self::service::{KEEPS, Services};
@@ -87,12 +90,14 @@ struct Port {
     arrival_rank: u64,
     /// Tag of the arrivals at the other end; the other end's number if it is in another partition.
     arrival_tag: u32,
-    /// The other end's partition, or NONE for this one, or IMPAIRED or KEEPS.
+    /// The other end's partition, or NONE for this one, or IMPAIRED, KEEPS or IN_SEQUENCE.
     partition: u32,
     /// Picoseconds per byte if that is a whole number and the port is not captured, otherwise 0.
     ps_per_byte: u32,
     /// Its number in the whole topology.
     id: u32,
+    /// Megabits per second, for INT.
+    rate_mbps: u32,
     /// Whether it is among the ports to ask at this instant.
     picking: bool,
     /// Whether it has a wake-up event at the end of its transmission.
@@ -108,6 +113,16 @@ impl Port {
     #[inline(always)]
     fn duration(&self, bytes: u64, odd: impl FnOnce() -> u64) -> u64 {
         if self.ps_per_byte != 0 { bytes * u64::from(self.ps_per_byte) } else { odd() }
+    }
+
+    /// Sends a packet from `now` on. Returns when its last bit has been sent.
+    #[inline(always)]
+    fn send(&mut self, now: u64, duration: u64, bytes: u64) -> u64 {
+        debug_assert!(self.busy_until <= now, "a port sends one packet at a time");
+        self.busy_until = now + duration;
+        self.tx_bytes += bytes;
+        self.tx_packets += 1;
+        self.busy_until
     }
 }
 
@@ -172,8 +187,6 @@ pub struct Fabric {
     picking: Vec<u32>,
     tags: FabricTags,
     rounding: Rounding,
-    /// The rank of the arrival that happened last.
-    arrival_rank: u64,
     /// Ranks of events, if the events of one instant happen in the order of setting.
     sequence: Option<Box<Sequence>>,
     /// For tests: no packet passes.
@@ -207,7 +220,6 @@ impl Fabric {
             picking: Vec::new(),
             tags,
             rounding,
-            arrival_rank: 0,
             sequence: (instants == Instants::AsSet).then(Box::default),
             #[cfg(debug_assertions)]
             nothing_passes: false,
@@ -252,14 +264,17 @@ impl Fabric {
     #[inline]
     #[must_use]
     pub fn arrival_set(&self) -> u64 {
-        if self.sequence.is_none() { self.now } else { Sequence::set_at(self.arrival_rank) }
+        if self.sequence.is_none() { self.now } else { Sequence::set_at(self.wheel.last_rank()) }
     }
 
     /// Adds a port.
     pub fn add_port(&mut self, spec: &PortSpec) {
         let whole = u32::try_from(self.whole_ps_per_byte(spec.rate)).unwrap_or(0);
         let (partition, arrival_tag) = match spec.peer {
-            Peer::Local(port) => (NONE, self.tags.arrival + port),
+            Peer::Local(port) => {
+                let here = if self.sequence.is_none() { NONE } else { IN_SEQUENCE };
+                (here, self.tags.arrival + port)
+            }
             Peer::Remote { partition, port } => (partition, port),
         };
         self.rates.push(spec.rate);
@@ -273,6 +288,7 @@ impl Fabric {
             partition,
             ps_per_byte: whole,
             id: spec.id,
+            rate_mbps: (spec.rate / 1_000_000) as u32,
             picking: false,
             waking: false,
             captured: false,
@@ -333,18 +349,23 @@ impl Fabric {
         if whole && self.rounding == Rounding::PicosecondUp { 8_000_000_000_000 / rate } else { 0 }
     }
 
-    /// Whether a packet for this port could leave at once: the port is idle, and no other event
-    /// happens at this instant or waits for its end.
+    /// Whether the port is idle, and no other event happens at this instant or waits for its end.
     #[inline(always)]
     #[must_use]
     pub fn is_free(&self, port: u32) -> bool {
+        self.ports[port as usize].busy_until <= self.now
+            && self.is_settled()
+            && !self.wheel.may_be_due(self.now)
+    }
+
+    /// Whether no port waits for the end of this instant.
+    #[inline(always)]
+    fn is_settled(&self) -> bool {
         #[cfg(debug_assertions)]
         if self.nothing_passes {
             return false;
         }
-        self.ports[port as usize].busy_until <= self.now
-            && self.picking.is_empty()
-            && !self.wheel.may_be_due(self.now)
+        self.picking.is_empty()
     }
 
     /// The port may have a packet to send. It is asked at the end of this instant, or at the end of
@@ -358,6 +379,7 @@ impl Fabric {
                 self.picking.push(port);
             }
         } else if !state.waking {
+            // A test here saves a call.
             self.post_wake(port);
         }
     }
@@ -373,11 +395,13 @@ impl Fabric {
         }
     }
 
-    /// Asks a port at the end of its transmission.
+    /// Asks a port at the end of its transmission, if that is not yet set.
     #[inline(never)]
     fn post_wake(&mut self, port: u32) {
         let state = &mut self.ports[port as usize];
-        state.waking = true;
+        if std::mem::replace(&mut state.waking, true) {
+            return;
+        }
         let (time, rank) = (state.busy_until, phase::ARBITRATION | u64::from(state.id));
         self.wheel.post(Event { time, rank, tag: self.tags.wake, item: port });
     }
@@ -433,9 +457,28 @@ impl Fabric {
     /// Starts a packet on an idle port. `more`: the port has another packet to send after it.
     #[inline(always)]
     pub fn transmit(&mut self, port: u32, id: u32, more: bool) {
+        let started = self.at(port, id).start(id);
+        self.finish(port, id, started, more);
+    }
+
+    /// Ends what [`Passage::start`] has begun. `started`: what it returned; `more`: as for
+    /// [`transmit`](Self::transmit).
+    #[inline(always)]
+    pub fn finish(&mut self, port: u32, id: u32, started: bool, more: bool) {
+        if !started && self.transmit_aside(port, id) {
+            return;
+        }
+        if more {
+            self.post_wake(port);
+        }
+    }
+
+    /// Starts a packet on a port whose packets do not simply arrive in this partition. Returns true if the
+    /// port will be asked at the end of its transmission in any case.
+    #[inline(never)]
+    fn transmit_aside(&mut self, port: u32, id: u32) -> bool {
         let bytes = u64::from(self.packets[id].wire_bytes);
         let state = &mut self.ports[port as usize];
-        debug_assert!(state.busy_until <= self.now, "a port sends one packet at a time");
         let duration = state.duration(bytes, || {
             if state.captured {
                 let (time_ps, packet) = (self.now, self.packets[id]);
@@ -444,25 +487,24 @@ impl Fabric {
             odd_duration(self.rounding, &self.rates, port, bytes)
         });
         debug_assert!(duration > 0 || self.sequence.is_some(), "two arrivals at one instant");
-        let busy_until = self.now + duration;
-        state.busy_until = busy_until;
-        state.tx_bytes += bytes;
-        state.tx_packets += 1;
-        if self.sequence.is_some() {
-            self.transmit_in_sequence(port, id);
-            return;
+        let time = state.send(self.now, duration, bytes) + state.delay;
+        match state.partition {
+            NONE => {
+                let (rank, tag) = (state.arrival_rank, state.arrival_tag);
+                self.wheel.post(Event { time, rank, tag, item: id });
+            }
+            _ if self.sequence.is_some() => {
+                self.transmit_in_sequence(port, id);
+                return true;
+            }
+            KEEPS => {
+                self.serve(port, id);
+                return true;
+            }
+            IMPAIRED => self.cross_impaired(port, id, time),
+            partition => self.hand_over(port, partition, id, time),
         }
-        let time = busy_until + state.delay;
-        let wakes = more && !state.waking;
-        if state.partition == NONE {
-            let (rank, tag) = (state.arrival_rank, state.arrival_tag);
-            self.wheel.post(Event { time, rank, tag, item: id });
-        } else if self.cross(port, id, time) {
-            return;
-        }
-        if wakes {
-            self.post_wake(port);
-        }
+        false
     }
 
     /// Keeps a port busy for `rest` (ps) more. The port has just started a packet and has no
@@ -471,23 +513,6 @@ impl Fabric {
         let state = &mut self.ports[port as usize];
         debug_assert!(!state.waking, "the port has an earlier wake-up");
         state.busy_until += rest;
-    }
-
-    /// Sends a packet that does not simply arrive in this partition. Returns true if the port will
-    /// be asked at the end of its transmission in any case.
-    #[inline(never)]
-    fn cross(&mut self, port: u32, id: u32, time: u64) -> bool {
-        let partition = self.ports[port as usize].partition;
-        if partition == KEEPS {
-            self.serve(port, id);
-            return true;
-        }
-        if partition == IMPAIRED {
-            self.cross_impaired(port, id, time);
-        } else {
-            self.hand_over(port, partition, id, time);
-        }
-        false
     }
 
     /// Hands a packet over to another partition.
@@ -518,12 +543,6 @@ impl Fabric {
             let item = self.packets.insert(packet);
             self.wheel.post(Event { time, rank, tag: self.tags.arrival + port, item });
         }
-    }
-
-    /// A packet arrives now, by the event with this rank.
-    #[inline]
-    pub fn arrive(&mut self, rank: u64) {
-        self.arrival_rank = rank;
     }
 }
 
@@ -557,9 +576,12 @@ mod tests {
     use crate::packet::Kind;
 
     pub(super) fn pair() -> Fabric {
+        pair_with(Instants::Phases)
+    }
+
+    pub(super) fn pair_with(instants: Instants) -> Fabric {
         let tags = FabricTags { arrival: 0, wake: 10, sent: 98, next_arrival: 99, checked: 97 };
-        let (rounding, instants) = (Rounding::PicosecondUp, Instants::Phases);
-        let mut fabric = Fabric::new(rounding, instants, 1, Wheel::new(), tags);
+        let mut fabric = Fabric::new(Rounding::PicosecondUp, instants, 1, Wheel::new(), tags);
         for id in 0..2 {
             let spec = PortSpec {
                 id,
@@ -613,8 +635,7 @@ mod tests {
 
     #[test]
     fn as_set_a_port_is_busy_until_its_wake_up_has_happened() {
-        let mut fabric = pair();
-        fabric.sequence = Some(Box::default());
+        let mut fabric = pair_with(Instants::AsSet);
         let id = fabric.packets.insert(Packet::new(Kind::Data, 1000));
         fabric.transmit(0, id, false);
         fabric.now = 80_000;
@@ -628,7 +649,6 @@ mod tests {
         fabric.arm(timer, 1_080_000);
         let event = fabric.wheel.pop_before(u64::MAX).unwrap();
         assert_eq!(event.tag, 1);
-        fabric.arrive(event.rank);
         assert_eq!(fabric.arrival_set(), 0);
     }
 

@@ -217,7 +217,7 @@ impl Partition {
                     }
                 }
                 // The only call, so that the path of a packet is compiled into this loop.
-                self.arrive(port, event.item, event.rank);
+                self.arrive(port, event.item);
             } else if !self.fabric.is_picking() {
                 break;
             }
@@ -301,8 +301,7 @@ impl Partition {
     }
 
     #[inline(always)]
-    fn arrive(&mut self, port: u32, id: u32, rank: u64) {
-        self.fabric.arrive(rank);
+    fn arrive(&mut self, port: u32, id: u32) {
         match self.owners[port as usize] {
             Owner::Host(nic) => self.hosts.on_packet(&mut self.fabric, nic, id),
             Owner::Switch(switch, ingress) => {

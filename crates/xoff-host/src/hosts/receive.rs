@@ -91,13 +91,16 @@ impl Hosts {
         }
         let state = &mut self.nics[from as usize];
         let stopped = self.setup.acks_obey_pauses && state.is_paused(class);
+        let passage = fabric.at(state.port, id);
         if !PLAIN && !self.posted.is_empty() {
             self.post_ack(fabric, from, id);
             if notify {
                 self.notify(fabric, from, id);
             }
-        } else if !notify && !state.has_control() && !stopped && fabric.is_free(state.port) {
-            self.depart(fabric, from, id);
+        } else if !notify && !state.has_control() && !stopped && passage.is_free() {
+            let more = state.note_departure(now, passage.packet);
+            let started = passage.start(id);
+            fabric.finish(state.port, id, started, more);
         } else {
             state.acks.push(&mut fabric.packets, id);
             fabric.kick(state.port);

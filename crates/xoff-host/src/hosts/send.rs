@@ -122,11 +122,10 @@ impl Hosts {
     #[inline(always)]
     pub(super) fn depart(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let state = &mut self.nics[nic as usize];
-        let packet = &mut fabric.packets[id];
-        packet.upstream = packet.queue;
-        state.digest.add(fabric.now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
-        let more = state.is_ready() || state.has_control() || !state.order.is_empty();
-        fabric.transmit(state.port, id, more);
+        let passage = fabric.at(state.port, id);
+        let more = state.note_departure(passage.now, passage.packet);
+        let started = passage.start(id);
+        fabric.finish(state.port, id, started, more);
     }
 
     fn pick_data(&mut self, fabric: &mut Fabric, nic: u32) -> Option<u32> {

@@ -30,12 +30,11 @@ use super::{Switch, SwitchStats};
 use crate::balance::Spray;
 use crate::buffer::Buffer;
 use crate::credit::CreditQueue;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Passage};
 use crate::hop::{AnyHop, CopyUse, FrameSender, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
 use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
-use crate::telemetry::IntHop;
 use crate::topo::Route;
 use crate::trim::Trim;
 
@@ -99,8 +98,6 @@ struct Leaving {
     packet: u32,
     /// Whether another packet may leave after it.
     more: bool,
-    /// A signal to the neighbour that it came from.
-    signal: Option<Signal>,
 }
 
 /// State that all packets share: the memory in which they wait, and their records.
@@ -121,6 +118,9 @@ struct Memory {
     mirror: Mirror,
     /// The first of the packets that a port dropped instead of sending. Each links to the next.
     shed: u32,
+    /// A signal to the neighbour of the packet that has just joined or left. Few packets cause one,
+    /// so it is not returned with each.
+    signal: Option<Signal>,
 }
 
 /// An output-queued switch.
@@ -180,6 +180,7 @@ impl OutputQueued {
                 digest: Digest::default(),
                 mirror: Mirror::new(delay_timer),
                 shed: NONE,
+                signal: None,
             },
             watches_arrivals,
             apart: if all { u16::MAX } else { SIGNALS },
@@ -224,14 +225,20 @@ impl OutputQueued {
             return self.on_full(fabric, egress, id);
         }
         if self.watches_arrivals {
-            return self.watch_and_enqueue(fabric, egress, id);
+            return self.watch_and_enqueue(fabric, ingress, egress, id);
         }
-        self.enqueue(fabric, egress, id)
+        self.enqueue(fabric, ingress, egress, id)
     }
 
     /// A packet joins a queue of port `egress`. Its arrival is counted, or may be signalled to its
     /// sender.
-    fn watch_and_enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
+    fn watch_and_enqueue(
+        &mut self,
+        fabric: &mut Fabric,
+        ingress: u16,
+        egress: u16,
+        id: u32,
+    ) -> Option<u32> {
         if let InBand::Xcp(router) = &mut self.memory.in_band {
             let waiting = self.egress[egress as usize].common.total_bytes();
             router.on_arrival(fabric, egress, id, waiting);
@@ -245,7 +252,7 @@ impl OutputQueued {
                 }
             });
         }
-        self.enqueue(fabric, egress, id)
+        self.enqueue(fabric, ingress, egress, id)
     }
 
     /// A frame from another switch, for this one or for a sender, or a credit has arrived. Returns
@@ -311,12 +318,14 @@ impl OutputQueued {
     /// A packet joins a queue of port `egress`. If it would be picked at the end of this instant
     /// and nothing else happens, it is sent at once.
     #[inline(always)]
-    fn enqueue(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> Option<u32> {
+    fn enqueue(&mut self, fabric: &mut Fabric, ingress: u16, egress: u16, id: u32) -> Option<u32> {
         let Self { memory, hop, egress: ports, .. } = self;
         let Egress { common, scheduler, .. } = &mut ports[egress as usize];
         let own = memory.first_port + u32::from(egress);
-        let free = common.control.is_empty() && fabric.is_free(own);
-        let (now, packet) = (fabric.now, &mut fabric.packets[id]);
+        let passage = fabric.at(own, id);
+        let free = common.control.is_empty() && passage.is_free();
+        let (now, packet) = (passage.now, &mut *passage.packet);
+        packet.ingress = ingress;
         let passes = match_pair!(hop, scheduler, (hop, queues) => {
             packet.queue = hop.queue_of(now, egress, packet, queues, &mut memory.assignment);
             // The queue of a packet that may pass is empty.
@@ -338,7 +347,9 @@ impl OutputQueued {
         if let Some(delays) = &mut common.delays {
             delays.record(packet.queue, 0);
         }
-        memory.depart(fabric, own, id, common, false);
+        if !memory.begin(passage, id, common) {
+            memory.depart_aside(fabric, own, id, common, false);
+        }
         None
     }
 
@@ -349,9 +360,11 @@ impl OutputQueued {
         let Egress { common, scheduler, .. } = &mut ports[egress as usize];
         let joined = match_pair!(hop, scheduler, (hop, queues) =>
             memory.join(fabric, egress, id, hop, queues, common));
-        let Ok(signal) = joined else { return self.on_full(fabric, egress, id) };
+        if joined.is_err() {
+            return self.on_full(fabric, egress, id);
+        }
         fabric.kick(self.memory.first_port + u32::from(egress));
-        if let Some(signal) = signal {
+        if let Some(signal) = self.memory.signal.take() {
             self.memory.stats.pauses += 1;
             self.signal(fabric, signal);
         }
@@ -380,16 +393,18 @@ impl Switch for OutputQueued {
         ingress: u16,
         id: u32,
     ) -> Option<u32> {
-        let packet = &mut fabric.packets[id];
-        packet.ingress = ingress;
+        // The packet is written to in `enqueue` only, so that it is looked up once.
+        let packet = &fabric.packets[id];
         if self.apart & packet.kind.bit() != 0 {
+            fabric.packets[id].ingress = ingress;
             return self.on_apart(fabric, destinations, ingress, id);
         }
         let egress = self.forwarding.ecmp(packet, destinations);
         if packet.kind != Kind::Data && self.control_acks {
+            fabric.packets[id].ingress = ingress;
             return self.enqueue_control(fabric, egress, id);
         }
-        self.enqueue(fabric, egress, id)
+        self.enqueue(fabric, ingress, egress, id)
     }
 
     #[inline(never)]
@@ -406,11 +421,11 @@ impl Switch for OutputQueued {
         }
         let picked = match_pair!(hop, scheduler, (hop, queues) =>
             memory.leave(fabric, number, hop, queues, common));
-        let Some(Leaving { packet, more, signal }) = picked else {
+        let Some(Leaving { packet, more }) = picked else {
             return self.take_shed(fabric, number);
         };
         memory.depart(fabric, own, packet, common, more || control_waits);
-        if let Some(signal) = signal {
+        if let Some(signal) = self.memory.signal.take() {
             self.signal(fabric, signal);
         }
         self.take_shed(fabric, number)
@@ -507,8 +522,7 @@ impl Switch for OutputQueued {
 }
 
 impl Memory {
-    /// A packet joins a queue of port `egress`, unless there is no room for it. Returns a signal to
-    /// the neighbour that it came from, if there is one.
+    /// A packet joins a queue of port `egress`, unless there is no room for it.
     #[inline]
     fn join<H: HopControl, S: Scheduler>(
         &mut self,
@@ -518,7 +532,7 @@ impl Memory {
         hop: &mut H,
         queues: &mut S,
         common: &mut Common,
-    ) -> Result<Option<Signal>, Full> {
+    ) -> Result<(), Full> {
         let now = fabric.now;
         let packet = &mut fabric.packets[id];
         let bytes = packet.wire_bytes;
@@ -534,7 +548,10 @@ impl Memory {
         self.buffer.take(now, memory_bytes);
         common.data_bytes += u32::from(bytes);
         queues.push(&mut fabric.packets, id);
-        Ok(hop.on_enqueue(now, egress, &mut fabric.packets[id], queues))
+        if let Some(signal) = hop.on_enqueue(now, egress, &mut fabric.packets[id], queues) {
+            self.signal = Some(signal);
+        }
+        Ok(())
     }
 
     /// The next data packet leaves port `number`, if one may.
@@ -564,45 +581,54 @@ impl Memory {
         if let Some(delays) = &mut common.delays {
             delays.record(packet.queue, now - packet.time);
         }
-        let signal = hop.on_dequeue(now, number, packet);
+        if let Some(signal) = hop.on_dequeue(now, number, packet) {
+            self.signal = Some(signal);
+        }
         if let Some(copy) = hop.mirror_departure(now, number, packet, queues) {
             self.mirror.push(&mut fabric.wheel, copy, now + hop.mirror_delay(now));
         }
-        Some(Leaving { packet: id, more: queues.is_ready(), signal })
+        Some(Leaving { packet: id, more: queues.is_ready() })
     }
 
     /// A packet's transmission starts on the port with fabric number `own`.
     #[inline(always)]
     fn depart(&mut self, fabric: &mut Fabric, own: u32, id: u32, common: &Common, more: bool) {
-        let now = fabric.now;
-        let packet = &mut fabric.packets[id];
+        if !self.begin(fabric.at(own, id), id, common) {
+            self.depart_aside(fabric, own, id, common, more);
+        } else {
+            fabric.finish(own, id, true, more);
+        }
+    }
+
+    /// A packet's transmission begins. Returns false if the rest is left to
+    /// [`depart_aside`](Self::depart_aside).
+    #[inline(always)]
+    fn begin(&mut self, mut passage: Passage<'_>, id: u32, common: &Common) -> bool {
+        let (now, packet) = (passage.now, &mut *passage.packet);
         packet.upstream = packet.queue;
         self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
         if self.writes {
-            self.write_in_band(fabric, own, id, common);
+            if !matches!(self.in_band, InBand::Int) {
+                return false;
+            }
+            passage.push_hop(common.total_bytes());
         }
-        fabric.transmit(own, id, more);
+        passage.start(id)
     }
 
-    /// Writes what it tells hosts into a packet whose transmission starts.
-    #[inline(always)]
-    fn write_in_band(&mut self, fabric: &mut Fabric, own: u32, id: u32, common: &Common) {
-        if !matches!(self.in_band, InBand::Int) {
-            let egress = (own - self.first_port) as u16;
-            return self.in_band.measure(fabric, egress, id, common.total_bytes());
-        }
-        let packet = &fabric.packets[id];
-        if packet.record == NONE || packet.kind != Kind::Data {
-            return;
-        }
-        let record = packet.record;
-        let hop = IntHop {
-            time_ps: fabric.now,
-            tx_bytes: fabric.tx_bytes(own),
-            queue_bytes: common.total_bytes(),
-            rate_mbps: (fabric.rate(own) / 1_000_000) as u32,
-        };
-        fabric.records.push_hop(record, hop);
+    /// A packet's transmission starts that takes more than posting its arrival.
+    #[inline(never)]
+    fn depart_aside(
+        &mut self,
+        fabric: &mut Fabric,
+        own: u32,
+        id: u32,
+        common: &Common,
+        more: bool,
+    ) {
+        let egress = (own - self.first_port) as u16;
+        self.in_band.measure(fabric, egress, id, common.total_bytes());
+        fabric.finish(own, id, false, more);
     }
 
     #[inline(always)]

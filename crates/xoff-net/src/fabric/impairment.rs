@@ -6,6 +6,7 @@
 use xoff_core::{Event, Rng, math};
 
 use super::Fabric;
+use super::in_sequence::IN_SEQUENCE;
 use crate::drops::Drops;
 use crate::packet::{Kind, NONE};
 
@@ -195,7 +196,7 @@ impl Fabric {
                 state.tx_packets -= 1;
             }
             self.discard(id);
-        } else if partition == NONE {
+        } else if partition >= IN_SEQUENCE {
             let state = &self.ports[port as usize];
             let (rank, tag) = (state.arrival_rank, state.arrival_tag);
             self.wheel.post(Event { time, rank, tag, item: id });

@@ -7,6 +7,10 @@ use super::impairment::IMPAIRED;
 use super::service::KEEPS;
 use crate::packet::NONE;
 
+/// Replaces the other end's partition where the events of one instant happen in the order of
+/// setting, so that a port uses the path of packets for another partition.
+pub(super) const IN_SEQUENCE: u32 = NONE - 3;
+
 impl Fabric {
     /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up
     /// event: packets of the same instant that arrive before it find the port busy.
@@ -16,7 +20,7 @@ impl Fabric {
         let state = &mut self.ports[port as usize];
         let is_impaired = state.partition == IMPAIRED;
         let keeps = state.partition == KEEPS;
-        debug_assert!(is_impaired || keeps || state.partition == NONE, "an uncut network");
+        debug_assert!(state.partition >= IN_SEQUENCE, "an uncut network");
         let (time, rank) = (state.busy_until, sequence.next(self.now));
         state.waking = true;
         let tag = if keeps { self.tags.sent } else { self.tags.wake };

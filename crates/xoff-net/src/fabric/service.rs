@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use xoff_core::Event;
 
 use super::Fabric;
+use super::in_sequence::IN_SEQUENCE;
 use crate::packet::NONE;
 
 /// Replaces the other end's partition at such a port.
@@ -76,7 +77,7 @@ impl Fabric {
         let (partition, id) = (service.partition, std::mem::replace(&mut service.packet, NONE));
         let state = &self.ports[port as usize];
         let (time, tag) = (self.now + state.delay, state.arrival_tag);
-        if partition != NONE {
+        if partition < IN_SEQUENCE {
             self.hand_over(port, partition, id, time);
             return;
         }
@@ -124,7 +125,8 @@ impl Fabric {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::pair;
+    use super::super::Instants;
+    use super::super::tests::{pair, pair_with};
     use crate::packet::{Kind, Packet};
 
     #[test]
@@ -147,8 +149,7 @@ mod tests {
     /// The second packet's arrival is set when the first one has arrived.
     #[test]
     fn in_the_order_of_setting_a_link_has_one_event_at_a_time() {
-        let mut fabric = pair();
-        fabric.sequence = Some(Box::default());
+        let mut fabric = pair_with(Instants::AsSet);
         fabric.keep_in_service(0, true);
         for end in [80_000, 160_000] {
             let id = fabric.packets.insert(Packet::new(Kind::Data, 1000));

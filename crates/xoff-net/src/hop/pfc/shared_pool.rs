@@ -194,7 +194,7 @@ impl HopControl for Pfc {
         count.headroom == 0
             && count.bytes + bytes <= self.accounting.reserve
             && *paused == 0
-            && self.accounting.threshold(accounts) >= bytes
+            && self.accounting.free() * accounts.threshold_ppm >= bytes * 1_000_000
     }
 
     #[inline]
