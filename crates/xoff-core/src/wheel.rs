@@ -13,6 +13,10 @@
 //! cancelling therefore cost nothing in the wheel and leave no stale entry. Moving to an earlier
 //! time or changing the rank leaves a stale entry, which is dropped when its time comes.
 
+mod slots;
+
+use self::slots::Slots;
+
 /// An event at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -57,7 +61,7 @@ const BUCKETS: usize = 1 << BITS;
 const MASK: u64 = (BUCKETS - 1) as u64;
 const WORDS: usize = BUCKETS / 64;
 const _: () = assert!(WORDS == 16, "a bitmap of the words has 16 bits");
-/// Lists up to this length are sorted by insertion.
+/// Lists up to this length are sorted by insertion, longer ones by [`Slots`].
 const SHORT: usize = 24;
 
 #[derive(Clone, Copy, Debug)]
@@ -155,6 +159,7 @@ pub struct Wheel<const SHIFT: u32 = BUCKET_SHIFT> {
     /// The events of the bucket at the cursor, in order: those before `taken` have happened.
     due: Vec<Entry>,
     taken: usize,
+    slots: Slots,
     /// Level 0.
     near: Level<Entry>,
     /// The coarser levels, from level 1.
@@ -181,6 +186,7 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
         Self {
             due: Vec::new(),
             taken: 0,
+            slots: Slots::default(),
             near: Level::new(),
             far: core::array::from_fn(|_| Level::new()),
             cursor: 0,
@@ -375,8 +381,18 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
         self.due.clear();
         self.taken = 0;
         self.near.take((bucket & MASK) as usize, &mut self.due);
-        sort(&mut self.due);
+        self.sort();
         true
+    }
+
+    /// Sorts the bucket at the cursor.
+    #[inline(always)]
+    fn sort(&mut self) {
+        if self.due.len() > SHORT {
+            self.slots.sort(&mut self.due);
+        } else {
+            sort_few(&mut self.due);
+        }
     }
 
     /// Moves the cursor to the next level-1 bucket that may hold events and redistributes the
@@ -408,7 +424,7 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
                 self.far[level - 1].buckets[bucket] = list;
             }
         }
-        sort(&mut self.due);
+        self.sort();
         true
     }
 
@@ -521,13 +537,10 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
     }
 }
 
-/// Sorts events. They come nearly in order: those of one length on one kind of link arrive in the
-/// order in which they were sent.
+/// Sorts a few entries, or many that are nearly in order. Events are: those of one length on one
+/// kind of link arrive in the order in which they were sent.
 #[inline(always)]
-fn sort(entries: &mut [Entry]) {
-    if entries.len() > SHORT {
-        return sort_many(entries);
-    }
+fn sort_few(entries: &mut [Entry]) {
     for end in 1..entries.len() {
         let (sorted, rest) = entries.split_at_mut(end);
         let (Some(last), Some(next)) = (sorted.last(), rest.first()) else { return };
@@ -547,12 +560,6 @@ fn insert(entries: &mut [Entry]) {
         place -= 1;
     }
     entries[place] = entry;
-}
-
-#[cold]
-#[inline(never)]
-fn sort_many(entries: &mut [Entry]) {
-    entries.sort_unstable_by_key(|entry| entry.key);
 }
 
 #[cfg(test)]

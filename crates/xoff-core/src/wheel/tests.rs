@@ -29,6 +29,38 @@ fn events_come_in_the_order_of_time_then_rank() {
     assert_eq!(wheel.pop_before(u64::MAX), None);
 }
 
+/// Buckets of large networks take another path: events spread over their bucket, and most of them
+/// at one instant.
+#[test]
+fn crowded_buckets_come_in_order_too() {
+    for (count, instants) in [(25, 2048), (200, 2048), (5000, 2048), (300, 1), (300, 3)] {
+        let mut wheel = <Wheel>::new();
+        let mut set = BTreeSet::new();
+        for rank in 0..count {
+            let scattered = rank * 7919 % count;
+            let event = event(10_000 + scattered * 104_729 % instants, scattered);
+            set.insert((event.time, event.rank));
+            wheel.post(event);
+        }
+        let times = std::iter::from_fn(|| wheel.pop_before(u64::MAX));
+        let popped: Vec<_> = times.map(|event| (event.time, event.rank)).collect();
+        assert!(popped.iter().eq(&set), "{count} events at {instants} instants");
+    }
+}
+
+/// A run with events in the order of setting asks for the rank of the arrival that happens now.
+#[test]
+fn the_last_rank_is_that_of_the_last_event() {
+    let mut wheel = Wheel::<3>::new();
+    for (time, rank) in [(7, 9), (7, 4), (9000, 2)] {
+        wheel.post(event(time, rank));
+    }
+    for rank in [4, 9, 2] {
+        wheel.pop_before(u64::MAX);
+        assert_eq!(wheel.last_rank(), rank);
+    }
+}
+
 #[test]
 fn the_bound_is_valid_and_leads_to_every_event() {
     let mut wheel = Wheel::<3>::new();

@@ -54,8 +54,10 @@ impl SharedPool {
         self.pool.saturating_sub(self.pool_used)
     }
 
-    fn threshold(&self, ingress: &Held) -> u64 {
-        threshold(self.free(), ingress.threshold_ppm)
+    /// Whether an ingress may hold this many bytes of the pool.
+    #[inline(always)]
+    fn allows(&self, ingress: &Held, shared: u64) -> bool {
+        is_within(shared, self.free(), ingress.threshold_ppm)
     }
 
     fn shared(&self, count: &Count) -> u64 {
@@ -75,7 +77,7 @@ impl Accounting for SharedPool {
         let mut free = self.free();
         if shared == 0 {
             count.bytes = held;
-        } else if shared > threshold(free, ingress.threshold_ppm) {
+        } else if !is_within(shared, free, ingress.threshold_ppm) {
             count.headroom += bytes;
         } else {
             count.bytes = held;
@@ -86,7 +88,7 @@ impl Accounting for SharedPool {
             return 0;
         }
         let shared = count.bytes.saturating_sub(self.reserve);
-        if count.headroom == 0 && shared < threshold(free, ingress.threshold_ppm) {
+        if count.headroom == 0 && is_within(shared + 1, free, ingress.threshold_ppm) {
             return 0;
         }
         1 << class
@@ -118,8 +120,7 @@ impl Accounting for SharedPool {
             return 0;
         }
         let shared = count.bytes.saturating_sub(self.reserve);
-        let low = shared + self.resume_offset <= threshold(self.free(), ingress.threshold_ppm);
-        if shared > 0 && !low {
+        if shared > 0 && !self.allows(ingress, shared + self.resume_offset) {
             return 0;
         }
         1 << class
@@ -182,7 +183,7 @@ impl HopControl for Pfc {
         let count = &ingress.counts[packet.class() as usize];
         let bytes = u64::from(packet.wire_bytes);
         count.headroom + bytes <= ingress.headroom_bytes
-            || self.accounting.shared(count) + bytes <= self.accounting.threshold(ingress)
+            || self.accounting.allows(ingress, self.accounting.shared(count) + bytes)
     }
 
     /// A packet within its ingress's reserve is admitted and changes nothing.
@@ -194,7 +195,7 @@ impl HopControl for Pfc {
         count.headroom == 0
             && count.bytes + bytes <= self.accounting.reserve
             && *paused == 0
-            && self.accounting.free() * accounts.threshold_ppm >= bytes * 1_000_000
+            && self.accounting.allows(accounts, bytes)
     }
 
     #[inline]
@@ -236,7 +237,7 @@ impl HopControl for Pfc {
 impl Elide for Pfc {
     fn admits_elided(&self, packet: &Packet, held: u64) -> bool {
         let ingress = self.accounts(packet.ingress);
-        held + u64::from(packet.wire_bytes) <= self.accounting.threshold(ingress)
+        self.accounting.allows(ingress, held + u64::from(packet.wire_bytes))
     }
 
     fn join_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
@@ -248,10 +249,10 @@ impl Elide for Pfc {
     }
 }
 
-/// Bytes that an ingress may hold of a pool with `free` bytes.
-#[inline]
-fn threshold(free: u64, ppm: u64) -> u64 {
-    free * ppm / 1_000_000
+/// Whether `bytes` are at most the share `ppm` of `free` bytes: a product on each side, no division.
+#[inline(always)]
+fn is_within(bytes: u64, free: u64, ppm: u64) -> bool {
+    bytes * 1_000_000 <= free * ppm
 }
 
 fn threshold_ppm(config: &PfcConfig, rate: u64, nic_rate: u64) -> u64 {
