@@ -18,7 +18,7 @@ impl Slots {
     /// Sorts the entries of a bucket.
     #[cold]
     #[inline(never)]
-    pub(super) fn sort(&mut self, entries: &mut Vec<Entry>) {
+    pub(super) fn sort(&mut self, entries: &mut [Entry]) {
         let count = entries.len().next_power_of_two().min(SLOTS_MAX);
         let slot = |entry: &Entry| (entry.key >> (u64::BITS - count.ilog2())) as usize;
         self.ends.clear();
