@@ -503,7 +503,10 @@ impl Simulation {
                 let bytes = switch.used_bytes();
                 self.buffer.add(bytes);
                 let mut most = 0;
-                for number in 0..switch.egress().len() as u16 {
+                let ports = switch.egress().len() as u16;
+                let busy_ports = if switch.is_empty() { 0 } else { ports };
+                idle += u64::from(ports - busy_ports);
+                for number in 0..busy_ports {
                     let active = switch.active_flows(number);
                     if active == 0 {
                         idle += 1;

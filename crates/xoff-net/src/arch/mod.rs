@@ -98,6 +98,11 @@ pub trait Switch {
     /// Bytes that wait in the switch.
     fn used_bytes(&self) -> u64;
 
+    /// Whether no packets wait and no port has active flows.
+    fn is_empty(&self) -> bool {
+        self.used_bytes() == 0
+    }
+
     /// The most bytes that waited in the switch after any instant since the last call.
     fn take_watermark(&mut self) -> u64;
 
@@ -254,6 +259,10 @@ impl Switch for AnySwitch {
 
     fn used_bytes(&self) -> u64 {
         each_switch!(self, switch => switch.used_bytes())
+    }
+
+    fn is_empty(&self) -> bool {
+        each_switch!(self, switch => switch.is_empty())
     }
 
     fn take_watermark(&mut self) -> u64 {
