@@ -4,39 +4,30 @@
 //! has a wake-up event only while packets wait for it. All arrivals of an instant come before ports
 //! pick their next packets: such ports are collected, and asked when time is about to advance.
 
+mod far_end;
 mod impairment;
 mod in_sequence;
 mod passage;
 mod receive_errors;
 mod recorded;
+mod rounding;
 mod service;
 
 use xoff_core::{Event, Ps, TimerId, Wheel};
 
-use self::impairment::{IMPAIRED, Impairments};
+use self::far_end::{IMPAIRED, IN_SEQUENCE, KEEPS};
+use self::impairment::Impairments;
 pub use self::impairment::{LossOf, RandomLoss};
-use self::in_sequence::IN_SEQUENCE;
 pub use self::passage::Passage;
 use self::receive_errors::ReceiveErrors;
 pub use self::recorded::{Captured, Heard};
-use self::service::{KEEPS, Services};
+pub use self::rounding::{Rounding, serialisation};
+use self::service::Services;
 
 use crate::packet::{NONE, Packet, Pool};
 use crate::phase;
 use crate::record::{Record, RecordTable};
 use crate::sequence::Sequence;
-
-/// Rounding of the time to serialise a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounding {
-    /// Up to a whole picosecond.
-    PicosecondUp,
-    /// Down to a whole nanosecond, as simulators with a nanosecond clock do.
-    NanosecondDown,
-    /// As in ns-3: a binary number of seconds, with its fraction truncated to 2^-64 and then to a
-    /// whole nanosecond. A time that is a whole number of nanoseconds often comes out one short.
-    BinarySeconds,
-}
 
 /// The order of the events of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -473,8 +464,8 @@ impl Fabric {
         }
     }
 
-    /// Starts a packet on a port whose packets do not simply arrive in this partition. Returns true if the
-    /// port will be asked at the end of its transmission in any case.
+    /// Starts a packet on a port whose packets do not simply arrive in this partition. Returns true
+    /// if the port will be asked at the end of its transmission in any case.
     #[inline(never)]
     fn transmit_aside(&mut self, port: u32, id: u32) -> bool {
         let bytes = u64::from(self.packets[id].wire_bytes);
@@ -550,24 +541,6 @@ impl Fabric {
 #[inline(never)]
 fn odd_duration(rounding: Rounding, rates: &[u64], port: u32, bytes: u64) -> u64 {
     serialisation(rounding, rates[port as usize], bytes)
-}
-
-/// The time of `bytes` on a link of `rate` bit/s, in ps.
-#[must_use]
-pub fn serialisation(rounding: Rounding, rate: u64, bytes: u64) -> u64 {
-    match rounding {
-        Rounding::PicosecondUp => (bytes * 8_000_000_000_000).div_ceil(rate),
-        Rounding::NanosecondDown => bytes * 8_000_000_000 / rate * 1_000,
-        Rounding::BinarySeconds => binary_seconds(bytes as f64 * 8.0 / rate as f64) * 1_000,
-    }
-}
-
-/// Whole nanoseconds of a number of seconds in ns-3's fixed point of 64 fractional bits.
-fn binary_seconds(seconds: f64) -> u64 {
-    const NS_PER_S: u64 = 1_000_000_000;
-    let whole = seconds.floor();
-    let fraction = ((seconds - whole) * 2f64.powi(64)) as u64;
-    whole as u64 * NS_PER_S + ((u128::from(fraction) * u128::from(NS_PER_S)) >> 64) as u64
 }
 
 #[cfg(test)]
@@ -650,17 +623,5 @@ mod tests {
         let event = fabric.wheel.pop_before(u64::MAX).unwrap();
         assert_eq!(event.tag, 1);
         assert_eq!(fabric.arrival_set(), 0);
-    }
-
-    #[test]
-    fn nanosecond_truncation_is_a_setting() {
-        assert_eq!(serialisation(Rounding::NanosecondDown, 100_000_000_000, 1048), 83_000);
-        assert_eq!(serialisation(Rounding::BinarySeconds, 100_000_000_000, 1048), 83_000);
-        // 80 ns are a little less in binary.
-        assert_eq!(serialisation(Rounding::NanosecondDown, 100_000_000_000, 1000), 80_000);
-        assert_eq!(serialisation(Rounding::BinarySeconds, 100_000_000_000, 1000), 79_000);
-        assert_eq!(serialisation(Rounding::BinarySeconds, 4, 3), 6_000_000_000_000);
-        assert_eq!(serialisation(Rounding::PicosecondUp, 100_000_000_000, 1048), 83_840);
-        assert_eq!(serialisation(Rounding::PicosecondUp, 3_000_000_000, 1), 2_667);
     }
 }

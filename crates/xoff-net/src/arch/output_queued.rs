@@ -10,6 +10,7 @@ mod aside;
 #[cfg(test)]
 mod class_tests;
 mod credits;
+mod departure;
 mod in_band;
 #[cfg(test)]
 mod in_band_tests;
@@ -30,7 +31,7 @@ use super::{Switch, SwitchStats};
 use crate::balance::Spray;
 use crate::buffer::Buffer;
 use crate::credit::CreditQueue;
-use crate::fabric::{Fabric, Passage};
+use crate::fabric::Fabric;
 use crate::hop::{AnyHop, CopyUse, FrameSender, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
@@ -593,47 +594,6 @@ impl Memory {
             self.mirror.push(&mut fabric.wheel, copy, now + hop.mirror_delay(now));
         }
         Some(Leaving { packet: id, more: queues.is_ready() })
-    }
-
-    /// A packet's transmission starts on the port with fabric number `own`.
-    #[inline(always)]
-    fn depart(&mut self, fabric: &mut Fabric, own: u32, id: u32, common: &Common, more: bool) {
-        if !self.begin(fabric.at(own, id), id, common) {
-            self.depart_aside(fabric, own, id, common, more);
-        } else {
-            fabric.finish(own, id, true, more);
-        }
-    }
-
-    /// A packet's transmission begins. Returns false if the rest is left to
-    /// [`depart_aside`](Self::depart_aside).
-    #[inline(always)]
-    fn begin(&mut self, mut passage: Passage<'_>, id: u32, common: &Common) -> bool {
-        let (now, packet) = (passage.now, &mut *passage.packet);
-        packet.upstream = packet.queue;
-        self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
-        if self.writes {
-            if !matches!(self.in_band, InBand::Int) {
-                return false;
-            }
-            passage.push_hop(common.total_bytes());
-        }
-        passage.start(id)
-    }
-
-    /// A packet's transmission starts that takes more than posting its arrival.
-    #[inline(never)]
-    fn depart_aside(
-        &mut self,
-        fabric: &mut Fabric,
-        own: u32,
-        id: u32,
-        common: &Common,
-        more: bool,
-    ) {
-        let egress = (own - self.first_port) as u16;
-        self.in_band.measure(fabric, egress, id, common.total_bytes());
-        fabric.finish(own, id, false, more);
     }
 
     #[inline(always)]

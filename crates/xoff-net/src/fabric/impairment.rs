@@ -6,12 +6,9 @@
 use xoff_core::{Event, Rng, math};
 
 use super::Fabric;
-use super::in_sequence::IN_SEQUENCE;
+use super::far_end::{IMPAIRED, IN_SEQUENCE};
 use crate::drops::Drops;
 use crate::packet::{Kind, NONE};
-
-/// Replaces the other end's partition at a port with an impaired link.
-pub(super) const IMPAIRED: u32 = NONE - 1;
 
 /// What random loss does to packets.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,13 +3,7 @@
 use xoff_core::Event;
 
 use super::Fabric;
-use super::impairment::IMPAIRED;
-use super::service::KEEPS;
-use crate::packet::NONE;
-
-/// Replaces the other end's partition where the events of one instant happen in the order of
-/// setting, so that a port uses the path of packets for another partition.
-pub(super) const IN_SEQUENCE: u32 = NONE - 3;
+use super::far_end::{IMPAIRED, IN_SEQUENCE, KEEPS};
 
 impl Fabric {
     /// Sets the end of a transmission and then the arrival. The port stays busy until its wake-up

@@ -12,11 +12,8 @@ use std::collections::VecDeque;
 use xoff_core::Event;
 
 use super::Fabric;
-use super::in_sequence::IN_SEQUENCE;
+use super::far_end::{IN_SEQUENCE, KEEPS};
 use crate::packet::NONE;
-
-/// Replaces the other end's partition at such a port.
-pub(super) const KEEPS: u32 = NONE - 2;
 
 /// A port that keeps its packet.
 #[derive(Clone, Debug)]

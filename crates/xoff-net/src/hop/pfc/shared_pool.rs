@@ -249,7 +249,7 @@ impl Elide for Pfc {
     }
 }
 
-/// Whether `bytes` are at most the share `ppm` of `free` bytes: a product on each side, no division.
+/// Whether `bytes` are at most the share `ppm` of `free` bytes: by products, without division.
 #[inline(always)]
 fn is_within(bytes: u64, free: u64, ppm: u64) -> bool {
     bytes * 1_000_000 <= free * ppm
