@@ -94,6 +94,9 @@ fn node(part: &str, topology: &Topology) -> Result<NodeId, String> {
 /// The nodes of a part such as `leaf:3` or `spine:0-1`.
 fn switches(part: &str, topology: &Topology) -> Result<Vec<NodeId>, String> {
     let (layer, numbers) = part.split_once(':').unwrap_or((part, ""));
+    if layer == "host" {
+        return Err(format!("\"{part}\": a host is named by its number alone: write {numbers}"));
+    }
     if !LAYERS.contains(&layer) {
         return Err(format!("there is no layer \"{layer}\": write leaf:0, spine:0-1 or core:2"));
     }
@@ -133,6 +136,7 @@ mod tests {
         let error = |text: &str| ports(text, &topology()).unwrap_err();
         assert_eq!(error("4"), "host 4 does not exist: hosts are 0 to 3");
         assert_eq!(error("tor:0"), "there is no layer \"tor\": write leaf:0, spine:0-1 or core:2");
+        assert_eq!(error("host:3"), "\"host:3\": a host is named by its number alone: write 3");
         assert_eq!(error("core:0"), "core:0: this network has no core switches");
         for part in ["leaf:2", "leaf:1-0", "leaf:", "leaf:x", "leaf:-1"] {
             assert!(error(part).starts_with(&format!("{part} names no leaf switch: ")), "{part}");
