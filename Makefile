@@ -9,7 +9,7 @@ BPF_OBJECTS := $(wildcard crates/xoff-agent/bpf/*.o)
 # `xoff agent` has eBPF where the libraries that load it are installed, with their headers.
 HAS_BPF := $(shell pkg-config --exists libelf zlib 2> /dev/null && echo yes)
 
-.PHONY: test demo docs declared pages lint test-rust test-loom test-python test-builds test-torture test-crashes test-instructions clean help
+.PHONY: test demo docs declared pages lint test-rust test-loom test-python test-builds test-torture test-crashes test-instructions coverage clean help
 
 test: lint docs test-rust test-loom test-python test-torture test-instructions ## run every linter and test
 
@@ -28,6 +28,7 @@ endif
 	.venv/bin/mypy
 	.venv/bin/mypy docs/notebooks/*.py
 	.venv/bin/mypy bench/instructions.py
+	.venv/bin/mypy bench/coverage.py
 	.venv/bin/mypy bench/peers/ns3/compare.py
 
 # Writes the files that are made from declarations of settings, parts, tables and summary keys.
@@ -75,6 +76,16 @@ test-crashes: .venv/built ## faults at every file operation, and 500 kills at ra
 # Skipped where valgrind is missing, unless INSTRUCTIONS=--required.
 test-instructions: ## instructions per packet-hop against their ceilings
 	$(PYTHON) bench/instructions.py $(INSTRUCTIONS)
+
+# Not part of `make test`: it builds everything once more, instrumented.
+coverage: .venv/built ## share of the lines that the tests run, Rust and Python, in out/coverage
+	@command -v cargo-llvm-cov > /dev/null || { echo "error: cargo-llvm-cov is missing: cargo install cargo-llvm-cov; rustup component add llvm-tools"; exit 1; }
+	mkdir -p out/coverage
+	cargo llvm-cov --workspace $(if $(HAS_BPF),--features xoff-agent/bpf) --json --summary-only --output-path out/coverage/rust.json
+	.venv/bin/coverage run -m pytest -n auto --dist loadfile python/tests
+	.venv/bin/coverage combine --quiet
+	.venv/bin/coverage json --quiet -o out/coverage/python.json
+	$(PYTHON) bench/coverage.py out/coverage
 
 # uv installs in seconds where pip takes minutes.
 .venv/bin/uv:
