@@ -155,12 +155,15 @@ class Result(Tables):
     def paths_of(self, flow: int) -> dict[int, list[str]]:
         """Return the names of the nodes on a flow's paths, by the time (ps) when they began.
 
-        Several times, if routes changed under way (`[[fault]]`). Raises `UsageError` if the run
-        recorded no paths (`run.paths`), or none of this flow.
+        A name is the label of a node, or its layer and number. Several times, if routes changed
+        under way (`[[fault]]`). Raises `UsageError` if the run recorded no paths (`run.paths`), or
+        none of this flow.
         """
         import pyarrow.compute as pc
 
-        names = dict(zip(*(self.nodes[key].to_pylist() for key in ("node", "name")), strict=True))
+        from xoff.tables import names_of_nodes
+
+        names = names_of_nodes(self.nodes)
         found: dict[int, list[str]] = {}
         for row in self.paths.filter(pc.field("flow") == flow).to_pylist():
             path = found.setdefault(row["since_ps"], [names[row["node"]]])
