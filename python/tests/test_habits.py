@@ -89,7 +89,7 @@ def test_the_doctor_says_what_is_missing(monkeypatch, capsys):
     assert code == 1
     assert re.search(r"^MISSING +no-such-package +not installed +reinstall xoff$", out, re.M)
     advice = r"figures: pip install 'xoff\[plot\]'"
-    assert re.search(rf"^ok +no-such-extra +not installed +{advice}$", out, re.M)
+    assert re.search(rf"^optional +no-such-extra +not installed +{advice}$", out, re.M)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
