@@ -25,7 +25,7 @@ NAMING = [
 ]
 
 # Files of a user, and what commands write for one.
-EXAMPLES = {"hello.toml", "mine.toml", "compare.toml", "scenario.toml", "table.md"}
+EXAMPLES = {"hello.toml", "load.toml", "mine.toml", "compare.toml", "scenario.toml", "table.md"}
 # The file of a comparison of one's own.
 EXAMPLES |= {"comparison.toml"}
 # What a worked example adds.

@@ -57,7 +57,7 @@ def named(ports, **labels):
 
 
 def drawn(*links, **labels):
-    """Draw a network of links, some of whose nodes have labels."""
+    """Draw a network of links. Some of its nodes have labels."""
     found = ports(*links)
     return fabric.draw(found, named(found, **labels))
 

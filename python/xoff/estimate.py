@@ -23,7 +23,7 @@ HOPS_PER_S = 8e6
 and 3 to 7 million in networks of thousands of hosts."""
 
 SHORT_S = 1.5
-"""Below this a time is not told more precisely."""
+"""Below this a time has no number."""
 
 # Packets of any kind for a packet of data: 1.7 to 2.3 in nine of ten recorded runs of the papers.
 PACKETS_PER_DATA = 2.05

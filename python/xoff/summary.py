@@ -54,8 +54,8 @@ def _head(summary: Mapping[str, Any], digest: str) -> str:
         simulated, warmup, measured = map(int, times)
         drain = simulated - warmup - measured
         named = ((warmup, "warm-up"), (measured, "measured"), (drain, "drain"))
-        told = ", ".join(f"{time_text(time)} {name}" for time, name in named if time > 0)
-        lines.append(f"simulated {time_text(simulated)}: {told}")
+        spans = ", ".join(f"{time_text(time)} {name}" for time, name in named if time > 0)
+        lines.append(f"simulated {time_text(simulated)}: {spans}")
         if summary.get("packet_hops") is not None:
             lines[-1] += f"; {count_text(summary['packet_hops'])} packet-hops"
     return "\n".join(lines)
