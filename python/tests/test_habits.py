@@ -71,6 +71,13 @@ def test_an_unknown_experiment_names_the_nearest_not_all(tmp_path):
     assert len(str(caught.value)) < 200
 
 
+def test_a_folder_that_is_no_paper_names_the_command_for_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(Exception, match=r"mine is a folder: `xoff experiment \./mine` runs"):
+        find_experiment("./mine/")
+
+
 @pytest.mark.real_engine
 def test_the_doctor_finds_this_installation_well(capsys):
     code, out, _ = call(capsys, "doctor", "--json")
