@@ -25,7 +25,8 @@ NAMING = [
 ]
 
 # Files of a user, and what commands write for one.
-EXAMPLES = {"hello.toml", "load.toml", "mine.toml", "compare.toml", "scenario.toml", "table.md"}
+EXAMPLES = {"hello.toml", "hello-load.toml", "mine.toml", "compare.toml", "scenario.toml"}
+EXAMPLES |= {"table.md"}
 # The file of a comparison of one's own.
 EXAMPLES |= {"comparison.toml"}
 # What a worked example adds.
