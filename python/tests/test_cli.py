@@ -362,6 +362,25 @@ def test_losses_on_links_are_printed(scenario):
     assert "packets lost, with those on failed links, measured time 190" in rows
 
 
+def test_times_and_counts_of_a_run_have_names():
+    bfc = {
+        "some_queue_paused_share": 0.228,
+        "some_queue_paused_share_by_link": {"host-leaf": 0.456, "leaf-host": 0},
+        "pauses": 16_953,
+        "frame_bytes_share": 0.001489,
+    }
+    times = {"sim_ps": 6 * 10**9, "warmup_ps": 10**9, "measured_ps": 2 * 10**9}
+    run = xoff.Result({"name": "x", "bfc": bfc, **times, "packet_hops": 3_980_000}, "", "d")
+    rows = [" ".join(line.split()) for line in summary.render(run).splitlines()]
+    assert "simulated 6 ms: 1 ms warm-up, 2 ms measured, 3 ms drain; 3.98 M packet-hops" in rows
+    at = rows.index("time with a queue paused by BFC 22.800%")
+    assert rows[at + 1 : at + 4] == [
+        "host-leaf links 45.600%",
+        "BFC frames that pause a queue 16,953",
+        "BFC frames, share of all bytes sent 0.149%",
+    ]
+
+
 def test_unfinished_flows_are_infinite():
     group = {"low_bytes": 0, "high_bytes": None, "flows": 5000, "mean": None, "p50": 2.0}
     entry = {"class": "n", "flows": 5000, "unfinished": 80, "bins": [group]}

@@ -24,8 +24,10 @@ NAMING = [
     page for page in PAGES if "reproduction" not in page.parts and page.name != "CHANGELOG.md"
 ]
 
-# Files of a user, and what commands write for one.
-EXAMPLES = {"hello.toml", "mine.toml", "compare.toml", "scenario.toml", "table.md"}
+# Files of a user.
+EXAMPLES = {"hello.toml", "hello-load.toml", "mine.toml", "compare.toml", "scenario.toml"}
+# What commands write for a user.
+EXAMPLES |= {"table.md"}
 # The file of a comparison of one's own.
 EXAMPLES |= {"comparison.toml"}
 # What a worked example adds.

@@ -71,6 +71,13 @@ def test_an_unknown_experiment_names_the_nearest_not_all(tmp_path):
     assert len(str(caught.value)) < 200
 
 
+def test_a_folder_that_is_no_paper_names_the_command_for_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(Exception, match=r"mine is a folder: `xoff experiment \./mine` runs"):
+        find_experiment("./mine/")
+
+
 @pytest.mark.real_engine
 def test_the_doctor_finds_this_installation_well(capsys):
     code, out, _ = call(capsys, "doctor", "--json")
@@ -89,7 +96,7 @@ def test_the_doctor_says_what_is_missing(monkeypatch, capsys):
     assert code == 1
     assert re.search(r"^MISSING +no-such-package +not installed +reinstall xoff$", out, re.M)
     advice = r"figures: pip install 'xoff\[plot\]'"
-    assert re.search(rf"^ok +no-such-extra +not installed +{advice}$", out, re.M)
+    assert re.search(rf"^optional +no-such-extra +not installed +{advice}$", out, re.M)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -5,14 +5,16 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import xoff
 from xoff import cli
-from xoff.html_report import document, fabric, paths, scenarios
+from xoff.html_report import document, fabric, paths, payload, scenarios
 from xoff.html_report.distributions import CompletionTimes
 from xoff.html_report.frames import Frames
 from xoff.html_report.links import links
@@ -42,6 +44,27 @@ def ports(*links, paused=0):
         "pauses": np.zeros(count, dtype=int),
         "drops": np.zeros(count, dtype=int),
     }
+
+
+def named(ports, **labels):
+    """Return the names of the nodes of a table of ports; `leaf_0` is the label of leaf 0."""
+    layers, names, count = fabric.layers_of_nodes(ports), {}, Counter()
+    for node, layer in layers.items():
+        name = f"{layer} {node if layer == 'host' else count[layer]}"
+        names[node] = labels.get(name.replace(" ", "_"), name)
+        count[layer] += 1
+    return names
+
+
+def drawn(*links, **labels):
+    """Draw a network of links. Some of its nodes have labels."""
+    found = ports(*links)
+    return fabric.draw(found, named(found, **labels))
+
+
+def recording(found, runs=1):
+    """Return a recorder of states of the network with this table of ports."""
+    return Recorder('[run]\nport_samples = "10us"\n', found, named(found), runs)
 
 
 # Two leaves (4, 5) of two hosts each and one spine (6).
@@ -147,7 +170,7 @@ def test_rates_keep_the_largest_flows_when_memory_is_short():
 
 
 def test_hosts_are_drawn_below_their_leaf():
-    drawing = fabric.draw(ports(*NETWORK))
+    drawing = drawn(*NETWORK)
     at = {node.name: node for node in drawing.nodes}
     assert sorted(at) == ["host 0", "host 1", "host 2", "host 3", "leaf 0", "leaf 1", "spine 0"]
     assert at["host 0"].x < at["leaf 0"].x < at["host 1"].x < at["host 2"].x
@@ -156,9 +179,19 @@ def test_hosts_are_drawn_below_their_leaf():
     assert len(drawing.links) == len(drawing.link_of_port) == 12
 
 
+def test_labels_of_nodes_are_drawn():
+    drawing = drawn(*NETWORK, host_1="w1", leaf_1="west b")
+    assert [(node.name, node.mark) for node in drawing.nodes if node.mark or node.name == "w1"] == [
+        ("w1", ""),
+        ("leaf 0", "0"),
+        ("west b", "west b"),
+        ("spine 0", "0"),
+    ]
+
+
 def test_many_hosts_of_a_rack_are_one_node():
     rack = [(host, 300, "host-leaf") for host in range(300)]
-    drawing = fabric.draw(ports(*rack, (300, 301, "leaf-spine")))
+    drawing = drawn(*rack, (300, 301, "leaf-spine"))
     assert [(node.name, node.hosts) for node in drawing.nodes] == [
         ("300 hosts of leaf 0", 300),
         ("leaf 0", 0),
@@ -175,13 +208,13 @@ def test_merged_ports_add_up_in_any_order():
 
 def test_parallel_links_are_lanes():
     two = [(0, 2, "host-leaf"), (1, 3, "host-leaf"), *[(2, 3, "leaf-leaf")] * 2]
-    lanes = [link[3:] for link in fabric.draw(ports(*two)).links if link[4] == 2]
+    lanes = [link[3:] for link in drawn(*two).links if link[4] == 2]
     assert sorted(lanes) == [(0, 2), (0, 2), (1, 2), (1, 2)]
 
 
 def test_a_network_with_too_many_links_is_not_drawn():
     mesh = [(leaf, 1000 + spine, "leaf-spine") for leaf in range(60) for spine in range(60)]
-    assert fabric.draw(ports(*mesh)) is None
+    assert drawn(*mesh) is None
 
 
 def port_samples(ports, times, **columns):
@@ -196,7 +229,7 @@ def port_samples(ports, times, **columns):
 
 def test_states_of_links_are_encoded_by_frame():
     found = ports(*NETWORK)
-    recorder = Recorder('[run]\nport_samples = "10us"\n', found)
+    recorder = recording(found)
     queue = np.zeros((2, 12), dtype=int)
     queue[0, 5], queue[1, 5], queue[1, 6] = 1_000_000, 250_000, 40_000
     sent = np.full((2, 12), 62_500)
@@ -226,13 +259,14 @@ def decoded(payload, key):
 
 
 def test_utilisation_is_over_the_rate_of_the_port():
-    found = links({**ports(*NETWORK), "tx_bytes": np.full(12, 6250)}, 10**6)
+    table = {**ports(*NETWORK), "tx_bytes": np.full(12, 6250)}
+    found = links(table, named(table, host_0="w0"), 10**6)
     assert [kind["link"] for kind in found["kinds"]] == [
         *("host-leaf", "leaf-host", "leaf-spine", "spine-leaf")
     ]
     assert all(kind["used"] == {"mean": 0.5, "max": 0.5} for kind in found["kinds"])
-    assert found["busiest"][0]["from"] == "host 0"
-    assert links(ports(*NETWORK), 0) == {"kinds": [], "busiest": []}
+    assert found["busiest"][0]["from"] == "w0"
+    assert links(ports(*NETWORK), {}, 0) == {"kinds": [], "busiest": []}
 
 
 def test_settings_that_differ_are_listed():
@@ -322,9 +356,9 @@ def path_rows(*rows):
 
 def test_paths_are_lists_of_drawn_links_by_the_time_they_began():
     found = ports(*NETWORK)
-    recorder = Recorder('[run]\nport_samples = "10us"\n', found)
-    drawn = fabric.draw(found)
-    first, second, third = (int(drawn.link_of_port[row]) for row in (0, 4, 6))
+    recorder = recording(found)
+    drawing = fabric.draw(found, named(found))
+    first, second, third = (int(drawing.link_of_port[row]) for row in (0, 4, 6))
     at = [(int(found["node"][row]), int(found["port"][row])) for row in (0, 4, 6)]
     # Routes change at 5 us, and the rows of the new path come last.
     recorder.add("paths", path_rows((7, 1_000_000, 0, *at[0]), (7, 1_000_000, 1, *at[1])))
@@ -339,9 +373,23 @@ def test_a_page_has_the_paths_of_the_first_flows(monkeypatch):
     monkeypatch.setattr(paths, "MOST_FLOWS", 4)
     found = ports(*NETWORK)
     at = int(found["node"][0]), int(found["port"][0])
-    recorder = Recorder('[run]\nport_samples = "10us"\n', found, runs=2)
+    recorder = recording(found, runs=2)
     assert recorder.paths.payload() is None
     recorder.add("paths", path_rows(*((flow, 0, 0, *at) for flow in range(5))))
     payload = recorder.paths.payload()
     assert list(payload["flows"]) == ["0", "1"]
     assert payload["most"] == 2
+
+
+@pytest.mark.real_engine
+def test_names_of_a_network_of_a_file_are_shown():
+    file = ASSETS.parents[2] / "scenarios/own-network.toml"
+    short = {"warmup": "0us", "measure": "20us", "port_samples": "10us", "paths": True}
+    run = xoff.scenario(file).without("fault").with_(run=short).run()
+    shown = payload.of_result("run", run)
+    marks = {name: mark for name, *_, mark in shown["fabric"]["nodes"]}
+    assert {"west-a", "east-b", "router-1", "w0", "e7"} <= marks.keys()
+    assert (marks["west-a"], marks["w0"]) == ("west-a", "")
+    assert {port["from"] for port in shown["links"]["busiest"]} <= marks.keys()
+    (path,) = run.paths_of(0).values()
+    assert set(path) <= marks.keys()

@@ -544,3 +544,20 @@ def test_the_drain_says_what_is_missing():
     assert (last["phase"], last["drain_end_ps"]) == ("drain", 2_100_000_000)
     assert last["measured_flows"] == 300
     assert (last["missing_flows"], last["measured_requests"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "counts"),
+    [
+        *((scheme, True) for scheme in ("bfc", "hpcc-pfc-sfq", "ideal-fq", "ideal-srf", "pfabric")),
+        *((scheme, False) for scheme in ("dctcp", "hpcc", "swift")),
+    ],
+)
+def test_a_run_knows_whether_its_switches_count_flows(scheme, counts):
+    incast = [{"kind": "incast", "victims": 0, "degree": 40, "bytes": "4MB"}]
+    times = {"warmup": "0us", "measure": "20us", "drain": "0us"}
+    network = {"network": {"topology": "star"}, "star": {"hosts": 41}}
+    run = xoff.Scenario(scheme=scheme, **network, run=times, traffic=incast).run()
+    assert run.counts_flows == counts
+    # Forty flows wait at one port, which has up to 32 queues.
+    assert (run.summary["active_flows"]["max"] > 32) == counts

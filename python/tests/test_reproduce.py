@@ -12,7 +12,8 @@ from xoff import engine, jobs
 from xoff.experiment import load_experiment
 from xoff.reproduce import reproduce
 from xoff.reproduce_paper import reproduce_all
-from xoff.reproduce_report import TABLE, _rows, as_json, claims_text
+from xoff.reproduce_report import TABLE, _rows, as_json, claims_text, measured_text
+from xoff.verdicts import Measured
 
 
 def run(paper, tmp_path, **options):
@@ -221,3 +222,11 @@ def test_interrupt_and_resume(paper, tmp_path):
     assert states == [False, False]
     file.write_text(fast)
     assert len(run(paper, tmp_path).runs) == 5
+
+
+def test_measured_numbers_have_units_and_are_shown_once():
+    delay, drops = Measured(19.3, "ms", (19.2, 19.4)), Measured(200, "number")
+    assert measured_text({"A": delay}) == "19.3 (19.2 to 19.4) ms"
+    both = {"A": delay, "A/B": Measured(3.8, "ratio"), "A (2)": delay, "A (3)": drops}
+    assert measured_text(both) == "A 19.3 (19.2 to 19.4) ms, A/B 3.8, A (3) 200"
+    assert measured_text({"A": Measured(7, "B * 8")}) == "7"

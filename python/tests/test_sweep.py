@@ -18,7 +18,8 @@ from xoff.errors import Interrupted, UsageError
 from xoff.locks import in_use, lock_of
 from xoff.progress import Line
 from xoff.rundir import RunDir
-from xoff.sweeps import on_dask, on_slurm, prepare, sweep
+from xoff.sampling import Sample
+from xoff.sweeps import on_dask, on_slurm, prepare, shown, sweep
 from xoff.sweeps.grid import choose, read_grid
 
 SHIPPED = Path(__file__).parents[2] / "scenarios" / "sweeps"
@@ -257,6 +258,18 @@ def test_infinite_numbers_are_text_in_json(grid_file, tmp_path, capsys, monkeypa
     assert main(["sweep", str(grid_file), "--out", str(tmp_path / "out"), "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {row["p99_high"] for row in rows if "p99" in row} == {"inf"}
+
+
+def test_numbers_that_unfinished_flows_bound_are_explained(grid_file, tmp_path, monkeypatch):
+    out, note = tmp_path / "out", '"At least": some flows did not end'
+    whole = sweep(grid_file, out)
+    assert note not in shown.text(whole.grid, whole.rows) + repr(whole)
+    monkeypatch.setattr("xoff.sampling.of_term", lambda *_: Sample(1.29, float("inf")))
+    bound = sweep(grid_file, out)
+    text = shown.text(bound.grid, bound.rows)
+    assert "| at least 1.29 |" in text
+    assert note in text
+    assert note in repr(bound)
 
 
 def test_failures_are_kept_when_interrupted(grid_file, tmp_path):

@@ -34,16 +34,17 @@ load_on = "hosts"
 LITTLE_SPACE = 2_000_000_000
 
 
-class Item(NamedTuple):
-    """Something examined: what was found, and what to do unless it is well.
+OK, OPTIONAL, MISSING = "ok", "optional", "MISSING"
+"""States: found; not found, and only some commands need it; not found, and xoff needs it."""
 
-    `is_well` is False if xoff does not work without it.
-    """
+
+class Item(NamedTuple):
+    """Something examined: what was found, what to do about it, and its state."""
 
     what: str
     found: str
     advice: str = ""
-    is_well: bool = True
+    state: str = OK
 
 
 def examine() -> list[Item]:
@@ -52,9 +53,9 @@ def examine() -> list[Item]:
         Item("xoff", engine.version(), str(Path(__file__).resolve().parent)),
         Item("python", platform.python_version(), platform.platform()),
         _engine(),
-        *(_package(name, "reinstall xoff", needed=True) for name in NEEDED),
+        *(_package(name, "reinstall xoff", MISSING) for name in NEEDED),
         *(
-            _package(name, f"{extras.PURPOSES[extra]}: {extras.advice(extra)}", needed=False)
+            _package(name, f"{extras.PURPOSES[extra]}: {extras.advice(extra)}", OPTIONAL)
             for extra, name in extras.PACKAGES.items()
         ),
         _papers(),
@@ -68,8 +69,7 @@ def examine() -> list[Item]:
 
 def text(found: list[Item]) -> str:
     """Format one line per item."""
-    marks = {True: "ok", False: "MISSING"}
-    rows = [(marks[item.is_well], item.what, item.found, item.advice) for item in found]
+    rows = [(item.state, item.what, item.found, item.advice) for item in found]
     return table(("", "what", "found", ""), rows, left=4)
 
 
@@ -80,13 +80,14 @@ def _engine() -> Item:
     try:
         digest = api.run(TRIAL, progress=False).digest
     except (XoffError, ImportError) as error:
-        return Item("engine", str(error).strip().splitlines()[0], "reinstall xoff", False)
+        return Item("engine", str(error).strip().splitlines()[0], "reinstall xoff", MISSING)
     return Item("engine", f"runs, digest {digest}")
 
 
-def _package(name: str, advice: str, *, needed: bool) -> Item:
+def _package(name: str, advice: str, without: str) -> Item:
+    """Examine a package; `without` is the state where it is not installed."""
     if find_spec(name) is None:
-        return Item(name, "not installed", advice, not needed)
+        return Item(name, "not installed", advice, without)
     return Item(name, metadata.version(name))
 
 
@@ -94,13 +95,13 @@ def _papers() -> Item:
     try:
         return Item("papers", f"{len(experiments())} experiments")
     except UsageError as error:
-        return Item("papers", "none", str(error), False)
+        return Item("papers", "none", str(error), MISSING)
 
 
 def _agent() -> Item:
     planes = engine.agent_planes()
     if not planes:
-        return Item("agent", "not on this system", "`xoff agent` needs Linux")
+        return Item("agent", "not on this system", "`xoff agent` needs Linux", OPTIONAL)
     without = "`xoff agent` without eBPF: install libelf and zlib with headers, build xoff again"
     return Item("agent", f"data planes {', '.join(planes)}", "" if "bpf" in planes else without)
 
@@ -116,6 +117,6 @@ def _memory() -> Item:
 def _disk(what: str, folder: Path) -> Item:
     free = shutil.disk_usage(folder).free
     if not os.access(folder, os.W_OK):
-        return Item(what, f"{folder} is not writable", "choose another folder with --out", False)
+        return Item(what, f"{folder} is not writable", "choose another folder with --out", MISSING)
     advice = 'little space: `run.flows = "none"` keeps runs small' if free < LITTLE_SPACE else ""
     return Item(what, f"{byte_text(free)} free in {folder}", advice)

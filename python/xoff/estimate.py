@@ -22,6 +22,9 @@ HOPS_PER_S = 8e6
 """Packet-hops per second and core: `xoff bench` has 7 to 10 million on a quiet core of 2.6 GHz,
 and 3 to 7 million in networks of thousands of hosts."""
 
+SHORT_S = 1.5
+"""Below this a time has no number."""
+
 # Packets of any kind for a packet of data: 1.7 to 2.3 in nine of ten recorded runs of the papers.
 PACKETS_PER_DATA = 2.05
 # A flow's last packet is not full: this is the part of a packet that it lacks, on average.
@@ -55,12 +58,13 @@ class Estimate:
     @property
     def text(self) -> str:
         """Say it in a line."""
+        most = "" if self.seconds < SHORT_S else ", perhaps half or twice that"
         drain = ""
         if self.drain_ps:
             drain = f"; the drain adds up to {time_text(self.drain_ps)} of simulated time"
         return (
             f"some {count_text(self.packet_hops)} packet-hops until the measured time ends, "
-            f"{duration_text(self.seconds)} on one core, perhaps half or twice that{drain}"
+            f"{duration_text(self.seconds)} on one core{most}{drain}"
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -74,7 +78,7 @@ class Estimate:
 
 def duration_text(seconds: float) -> str:
     """Format a rough time in words: `about 3 minutes`, `about 2.5 hours`."""
-    if seconds < 1.5:
+    if seconds < SHORT_S:
         return "about a second or less"
     for size, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 1.5 * size:

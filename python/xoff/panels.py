@@ -6,7 +6,8 @@ Curves differ in line style and marker, bars in hatching, never in colour alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -92,12 +93,22 @@ def _by_bin(run: Result, stat: str, cls: str | None) -> dict[Any, float | None]:
     return {(g.get("low_bytes"), g.get("high_bytes")): statistic(g, stat, left) for g in groups}
 
 
-def cdf_axes(ax: Axes, results: Runs, path: str, scale: float, x_label: str) -> None:
-    """Draw the step CDF `summary[path]["cdf"]`, one curve per label (first seed only)."""
+def cdf_axes(
+    ax: Axes,
+    results: Runs,
+    path: str,
+    scale: float,
+    x_label: str,
+    has_it: Callable[[Result], bool] = lambda _: True,
+) -> None:
+    """Draw the step CDF `summary[path]["cdf"]`, one curve per label (first seed only).
+
+    Runs that do not have the quantity, by `has_it`, have no curve.
+    """
     for index, (label, runs) in enumerate(as_lists(results).items()):
         summary: Mapping[str, Any] = runs[0].summary
         points = (summary.get(path) or {}).get("cdf") or []
-        if points:
+        if points and has_it(runs[0]):
             look = {**line_style(index), "marker": None}
             xs, ys = zip(*points, strict=True)
             ax.step([x * scale for x in xs], ys, where="post", label=label, **look)
@@ -137,8 +148,12 @@ def throughput_axes(ax: Axes, results: Runs) -> None:
 
 
 def active_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> None:
-    """Draw the CDF of active flows at a port, with a vertical line at the number of queues."""
-    cdf_axes(ax, results, "active_flows", 1, "active flows at a port")
+    """Draw the CDF of active flows at a port, with a vertical line at the number of queues.
+
+    Runs whose switches do not know flows have no curve (`Result.counts_flows`).
+    """
+    counts_flows = operator.attrgetter("counts_flows")
+    cdf_axes(ax, results, "active_flows", 1, "active flows at a port", counts_flows)
     if queues is not None:
         ax.axvline(queues, color="0.4", linewidth=4, alpha=0.5, label=f"{queues} queues")
 

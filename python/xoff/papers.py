@@ -38,6 +38,10 @@ def find_experiment(name: str, root: Path | None = None) -> Path:
     root, name = root or papers_dir(), name.strip("/")
     if "/" in name and (root / name / FILE).is_file():
         return root / name
+    if Path(name).is_dir():
+        raise UsageError(
+            f"{name} is a folder: `xoff experiment {name}` runs experiments of your own"
+        )
     known = experiments(root)
     papers = ", ".join(dict.fromkeys(one.split("/")[0] for one in known)) or "none"
     raise UsageError(

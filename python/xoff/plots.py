@@ -141,10 +141,11 @@ def _by_name(results: Result | Runs) -> Runs:
 def overview(results: Runs, cls: str | None = None) -> Figure:
     """Draw the figure of `xoff plot`: slowdowns, buffers, and active flows and pauses if any.
 
-    Slowdowns are those of class `cls` (None: the first that is not an incast).
+    Slowdowns are those of class `cls` (None: the first that is not an incast). Active flows are
+    shown for runs whose switches count flows; numbers of queues would not compare with them.
     """
     flat = [run for runs in as_lists(results).values() for run in runs]
-    active = any(run.summary.get("active_flows") for run in flat)
+    active = any(run.summary.get("active_flows") and run.counts_flows for run in flat)
     paused = any(lookup(run.summary, "pfc.pause_time_share") for run in flat)
     figure, axes = new_figure(4 + active + paused)
     for ax, stat in zip(axes, ("mean", "p95", "p99"), strict=False):

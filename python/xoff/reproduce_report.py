@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from xoff import engine, numerical, paired
+from xoff import engine, numerical, paired, units
 from xoff.claims import KINDS, Claim
 from xoff.experiment import Column, Experiment
 from xoff.lookup import Group, class_entry, lookup, statistic
@@ -18,6 +19,8 @@ from xoff.verdicts import HOLDS, WORDS, Measured, NotRun, Verdict
 if TYPE_CHECKING:
     from xoff.reproduce import Outcome
 
+# What a check adds to the name of a number that an earlier check has measured, too.
+_AGAIN = re.compile(r" \(\d+\)$")
 # Like the numbers next to it, of the measured time. Packets lost on failed links count.
 LOST = Column("packets lost", {"path": "dropped.packets"})
 TABLE = [
@@ -237,6 +240,8 @@ def claims_text(outcome: Outcome) -> str:
     for rest in outcome.not_run:
         lines.append(_headline(rest.claim))
         lines.append(f"    not run   {needs_text(rest)}")
+    if any(_AGAIN.search(name) for verdict in outcome.verdicts for name in verdict.measured):
+        lines.append("(2): the same case in a further check of the claim, see `claims.toml`")
     lines += _counts(outcome)
     return "\n".join(lines) + "\n"
 
@@ -270,14 +275,23 @@ def _headline(claim: Claim) -> str:
 def measured_text(measured: Mapping[str, Measured]) -> str:
     """Format measured numbers on one line; a single number has no name.
 
-    A number is followed by its 95 % confidence interval if it has one.
+    A number is followed by its 95 % confidence interval, if it has one, and its unit. A number that
+    two checks have in common is shown once.
     """
     shown = {
-        name: with_interval(one.value, one.interval, one.at_least) for name, one in measured.items()
+        name: units.after(with_interval(one.value, one.interval, one.at_least), one.unit)
+        for name, one in measured.items()
+        if not _is_repeated(name, measured)
     }
     if len(shown) == 1:
         return next(iter(shown.values()))
     return ", ".join(f"{name} {value}" for name, value in shown.items()) or "-"
+
+
+def _is_repeated(name: str, measured: Mapping[str, Measured]) -> bool:
+    """Return whether another check has the same number, under the name without `(2)`."""
+    other = _AGAIN.sub("", name)
+    return other != name and measured.get(other) == measured[name]
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+FLOW_SCHEDULERS = frozenset({"per-flow", "per-flow-srf", "pfabric"})
+"""Schedulers that know the flows of their packets."""
+
 
 class Result(Tables):
     """One finished run: its tables, and `summary`, its results in brief.
@@ -116,9 +119,19 @@ class Result(Tables):
         """Whether every finished flow is a row of `flows` (`run.flows`)."""
         return str(self._run_section["flows"]) == "all"
 
-    @cached_property
+    @property
+    def counts_flows(self) -> bool:
+        """Whether `active_flows` counts flows; if not, it counts queues in use (`switch`)."""
+        switch = self._settings.get("switch", {})
+        return switch.get("hop") == "bfc" or switch.get("scheduler") in FLOW_SCHEDULERS
+
+    @property
     def _run_section(self) -> dict[str, Any]:
-        return dict(tomllib.loads(self.effective)["run"])
+        return dict(self._settings["run"])
+
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
+        return dict(tomllib.loads(self.effective))
 
     @cached_property
     def batch_groups(self) -> dict[tuple[str, str, str], dict[str, NDArray[np.float64]]]:
@@ -155,12 +168,15 @@ class Result(Tables):
     def paths_of(self, flow: int) -> dict[int, list[str]]:
         """Return the names of the nodes on a flow's paths, by the time (ps) when they began.
 
-        Several times, if routes changed under way (`[[fault]]`). Raises `UsageError` if the run
-        recorded no paths (`run.paths`), or none of this flow.
+        A name is the label of a node, or its layer and number. Several times, if routes changed
+        under way (`[[fault]]`). Raises `UsageError` if the run recorded no paths (`run.paths`), or
+        none of this flow.
         """
         import pyarrow.compute as pc
 
-        names = dict(zip(*(self.nodes[key].to_pylist() for key in ("node", "name")), strict=True))
+        from xoff.tables import names_of_nodes
+
+        names = names_of_nodes(self.nodes)
         found: dict[int, list[str]] = {}
         for row in self.paths.filter(pc.field("flow") == flow).to_pylist():
             path = found.setdefault(row["since_ps"], [names[row["node"]]])

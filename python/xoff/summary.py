@@ -12,6 +12,15 @@ from xoff.text import byte_text, count_text, fixed, table, time_text
 
 SHOWN = ("mean", "p50", "p95", "p99")
 HEADER = ("size (bytes)", "flows", *SHOWN)
+BFC = (
+    ("pauses", "BFC frames that pause a queue"),
+    ("resumes", "BFC frames that resume a queue"),
+    ("refreshes", "BFC frames that refresh pauses"),
+    ("assignments", "BFC assignments of a flow to a queue"),
+    ("collisions", "BFC assignments to a queue in use"),
+    ("table_collisions", "BFC packets whose table entry was in use"),
+)
+"""Counts of BFC and their titles."""
 USED = ("utilisation", "utilisation, {} links")
 LOAD = ("load", "load, {}")
 BOTH = """
@@ -40,18 +49,16 @@ def _head(summary: Mapping[str, Any], digest: str) -> str:
     if engine := numerical.engine_of(summary):
         by = f"engine {engine}"
     lines = [f"{name}: {by}, seed {summary.get('seed', '?')}, digest {digest}"]
-    spans = [
-        f"{words} {time_text(summary[key])}"
-        for key, words in (
-            ("sim_ps", "simulated"),
-            ("warmup_ps", "warm-up"),
-            ("measured_ps", "measured"),
-        )
-        if summary.get(key) is not None
-    ]
-    if summary.get("packet_hops") is not None:
-        spans.append(f"{count_text(summary['packet_hops'])} packet-hops")
-    return "\n".join([*lines, ", ".join(spans)]) if spans else lines[0]
+    times: list[Any] = [summary.get(f"{name}_ps") for name in ("sim", "warmup", "measured")]
+    if None not in times:
+        simulated, warmup, measured = map(int, times)
+        drain = simulated - warmup - measured
+        named = ((warmup, "warm-up"), (measured, "measured"), (drain, "drain"))
+        spans = ", ".join(f"{time_text(time)} {name}" for time, name in named if time > 0)
+        lines.append(f"simulated {time_text(simulated)}: {spans}")
+        if summary.get("packet_hops") is not None:
+            lines[-1] += f"; {count_text(summary['packet_hops'])} packet-hops"
+    return "\n".join(lines)
 
 
 def _warnings(summary: Mapping[str, Any]) -> list[str]:
@@ -133,20 +140,24 @@ def _buffer(summary: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _pauses(summary: Mapping[str, Any]) -> list[list[str]]:
-    pfc, rows = summary.get("pfc") or {}, []
+    pfc, bfc, rows = summary.get("pfc") or {}, summary.get("bfc") or {}, []
     if pfc.get("pause_frames") is not None:
         rows.append(["PFC pause frames", f"{pfc['pause_frames']:,}"])
-    if pfc.get("pause_time_share") is not None:
-        rows.append(["time paused by PFC", f"{pfc['pause_time_share']:.3%}"])
-    for link, share in (pfc.get("pause_time_share_by_link") or {}).items():
-        if share:
-            rows.append([f"  {link} links", f"{share:.3%}"])
-    bfc = summary.get("bfc") or {}
-    for key, value in bfc.items():
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            shown = f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
-            rows.append([f"BFC {key.replace('_', ' ')}", shown])
+    rows += _time_paused("time paused by PFC", pfc, "pause_time_share")
+    rows += _time_paused("time with a queue paused by BFC", bfc, "some_queue_paused_share")
+    rows += [[title, f"{bfc[key]:,}"] for key, title in BFC if bfc.get(key) is not None]
+    if bfc.get("frame_bytes_share") is not None:
+        rows.append(["BFC frames, share of all bytes sent", f"{bfc['frame_bytes_share']:.3%}"])
     return rows
+
+
+def _time_paused(title: str, found: Mapping[str, Any], key: str) -> list[list[str]]:
+    """Return the share of time of all ports, and those of kinds of links that were paused."""
+    if found.get(key) is None:
+        return []
+    by_link = found.get(f"{key}_by_link") or {}
+    links = [[f"  {link} links", f"{share:.3%}"] for link, share in by_link.items() if share]
+    return [[title, f"{found[key]:.3%}"], *links]
 
 
 def _shares(summary: Mapping[str, Any], key: str, words: str) -> list[list[str]]:

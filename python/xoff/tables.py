@@ -74,6 +74,15 @@ def of_class(table: pa.Table, name: str) -> Any:
     return pc.equal(table["class"], name).to_numpy()
 
 
+def names_of_nodes(nodes: Any) -> dict[int, str]:
+    """Return the name of each node in rows of the table of nodes.
+
+    It is the label, where the network comes from a file that names it; otherwise layer and number.
+    """
+    columns = (nodes.column(name).to_pylist() for name in ("node", "label", "name"))
+    return {node: label or name for node, label, name in zip(*columns, strict=True)}
+
+
 def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
     return [(field.name, field.type) for field in schema]
 

@@ -14,7 +14,7 @@ from xoff.errors import IncompleteRunError, UsageError, writing
 from xoff.manifest import table_file
 from xoff.perfetto import BYTES, TIME_NS, Lanes, Trace
 from xoff.result import Result
-from xoff.tables import GROUP_ROWS
+from xoff.tables import GROUP_ROWS, names_of_nodes
 
 WHOLE_SWITCH = 65_535
 """The port of samples of a whole switch."""
@@ -48,8 +48,8 @@ class _Timeline:
     def __init__(self, result: Result, trace: Trace, most: int) -> None:
         self._result, self._trace, self._most = result, trace, most
         self._names: dict[int, str] = {}
-        for batch in self._batches("nodes", ["node", "name"]):
-            self._names |= zip(*(batch[key].to_pylist() for key in ("node", "name")), strict=True)
+        for batch in self._batches("nodes", ["node", "name", "label"]):
+            self._names |= names_of_nodes(batch)
         self._tracks: dict[tuple[int, int, str], tuple[int, int]] = {}
         self._counters = 0
         self.left_out: list[str] = []

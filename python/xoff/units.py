@@ -11,13 +11,14 @@ from xoff.errors import UsageError
 from xoff.metrics import Term
 
 RATIO, SHARE, SLOWDOWN, NUMBER = "ratio", "share", "slowdown", "number"
+LOG2 = "log2"
 # Relations whose outcome has a unit of its own.
 _OF_RELATION = {
     **dict.fromkeys(("ratio", "max-ratio", "ratio-order", "slope-ratio"), RATIO),
     **dict.fromkeys(("saving", "pair-saving", "max-pair-saving", "gain-share"), SHARE),
     **dict.fromkeys(("linear", "proportional", "rank-correlation", "count"), NUMBER),
     "cdf-distance": SHARE,
-    "score-difference": "log2",
+    "score-difference": LOG2,
 }
 # Units by the suffix of a summary key or a column.
 _SUFFIXES = {
@@ -62,6 +63,12 @@ def in_unit(text: str, unit: str) -> float:
             example = f"a number without a unit: it is a {unit}"
         raise UsageError(f"expected {example}; found {text!r}")
     return float(found[1]) * (known[found[2]] / known[unit] if found[2] else 1.0)
+
+
+def after(number: str, unit: str) -> str:
+    """Return a number with its unit; alone if it is a ratio or has no known unit."""
+    bare = unit in (NUMBER, RATIO, SHARE, SLOWDOWN, LOG2) or "*" in unit
+    return number if bare else f"{number} {unit}"
 
 
 def with_unit(number: str, unit: str) -> str:

@@ -344,10 +344,13 @@ impl Knob for String {
         "a quoted string".into()
     }
     fn read(value: &Value) -> Result<Self, String> {
-        match value {
-            Value::Text(text) => Ok(text.clone()),
-            _ => Err(format!("expected a quoted string, found {}", value.describe())),
-        }
+        let bare = match value {
+            Value::Text(text) => return Ok(text.clone()),
+            Value::Int(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
+            Value::Bool(flag) => flag.to_string(),
+        };
+        Err(format!("expected a quoted string, such as \"{bare}\""))
     }
     fn show(&self) -> String {
         quoted(self)
@@ -560,6 +563,7 @@ mod tests {
             assert!(Ps::read(&text(wrong)).is_err(), "{wrong}");
         }
         assert!(Ps::read(&Value::Int(3)).unwrap_err().contains("without a unit"));
+        assert!(String::read(&Value::Int(0)).unwrap_err().ends_with("string, such as \"0\""));
     }
 
     #[test]

@@ -177,6 +177,11 @@ impl Run {
         Table::of(&self.engine().ports()).into()
     }
 
+    /// Return the table of nodes.
+    fn nodes(&mut self) -> PyBatch {
+        Table::of(&self.engine().nodes()).into()
+    }
+
     /// Return the bytes that follow in each file besides the tables, as (file name, bytes).
     fn take_files(&mut self) -> Vec<(String, Cow<'static, [u8]>)> {
         self.engine().take_files().into_iter().map(|(name, data)| (name, data.into())).collect()

@@ -6,7 +6,7 @@ use xoff_scenario::diagnostic::{Diagnostic, Problems};
 use xoff_scenario::outputs::Outputs;
 use xoff_scenario::scalars::EngineKind;
 use xoff_scenario::{Memory, Resources, engine, read};
-use xoff_sim::{PortRow, Progress, Rows, Simulation, Threads};
+use xoff_sim::{NodeRow, PortRow, Progress, Rows, Simulation, Threads};
 
 use crate::capture::Capture;
 use crate::explain::Explanation;
@@ -135,6 +135,12 @@ impl Run {
     #[must_use]
     pub fn ports(&self) -> Vec<PortRow> {
         self.simulation.ports()
+    }
+
+    /// The names and places of all nodes.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeRow> {
+        self.simulation.nodes()
     }
 
     /// The results in brief.

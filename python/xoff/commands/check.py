@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import textwrap
 from typing import Any
 
 from xoff import api, engine
@@ -60,11 +61,17 @@ def call(args: argparse.Namespace) -> int:
         found = _as_json(effective, values, cycles)
         say(json.dumps({**found, "expected": expected and expected.as_json()}))
         return 0
-    cost = expected and f"# Cost: {expected.text}.\n"
+    cost = expected and comment(f"Cost: {expected.text}.")
     say("\n".join(part for part in (effective, text, cost, cycles) if part), end="")
     for warning in values.get("warnings", []):
         complain(f"warning: {warning}")
     return 0
+
+
+def comment(text: str) -> str:
+    """Return lines of comments of TOML with a text."""
+    width = 100 - len("# ")
+    return "".join(f"# {line}\n" for line in textwrap.wrap(text, width, break_on_hyphens=False))
 
 
 def _as_json(effective: str, values: dict[str, Any], cycles: str | None) -> dict[str, Any]:

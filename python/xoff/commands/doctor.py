@@ -27,4 +27,4 @@ def call(args: argparse.Namespace) -> int:
             say(json.dumps(item._asdict()))
     else:
         say(examining.text(found))
-    return 0 if all(item.is_well for item in found) else 1
+    return 0 if all(item.state != examining.MISSING for item in found) else 1

@@ -30,9 +30,13 @@ RACK_GAP = 0.7
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the drawing. `x` is from 0 to 1; `hosts` counts hosts drawn as one node."""
+    """A node of the drawing. `x` is from 0 to 1; `hosts` counts hosts drawn as one node.
+
+    `mark` is what its box shows: its label, or its number in its layer.
+    """
 
     name: str
+    mark: str
     tier: int
     x: float
     hosts: int
@@ -59,23 +63,14 @@ def layers_of_nodes(ports: dict[str, Array]) -> dict[int, str]:
     return dict(sorted(found.items()))
 
 
-def names_of_nodes(ports: dict[str, Array]) -> dict[int, str]:
-    """Return a name of each node: a host's number, a switch's layer and its number there."""
-    names, count = {}, Counter[str]()
-    for node, layer in layers_of_nodes(ports).items():
-        names[node] = f"{layer} {node if layer == 'host' else count[layer]}"
-        count[layer] += 1
-    return names
-
-
-def draw(ports: dict[str, Array]) -> Drawing | None:
-    """Lay out the network; None if it has too many links."""
+def draw(ports: dict[str, Array], names: dict[int, str]) -> Drawing | None:
+    """Lay out the network, whose nodes have these names; None if it has too many links."""
     layers = layers_of_nodes(ports)
     leaf_of = _leaves(ports, layers)
     merged = len(leaf_of) > MOST_HOSTS
     # Hosts of a rack that are drawn as one node share the key of their rack.
     key_of = {n: ("rack", leaf_of[n]) if merged and n in leaf_of else ("node", n) for n in layers}
-    placed = _place(layers, names_of_nodes(ports), leaf_of, merged)
+    placed = _place(layers, names, leaf_of, merged)
     index = {key: at for at, key in enumerate(placed)}
     ends = zip(ports["node"].tolist(), ports["peer"].tolist(), strict=True)
     pairs = [(index[key_of[node]], index[key_of[peer]]) for node, peer in ends]
@@ -110,11 +105,11 @@ def _place(
         left += RACK_GAP / 2
         if merged and racks[leaf]:
             count, x = len(racks[leaf]), (left + widths[leaf] / 2) / total
-            placed["rack", leaf] = Node(f"{count} hosts of {names[leaf]}", 0, x, count)
+            placed["rack", leaf] = Node(f"{count} hosts of {names[leaf]}", "", 0, x, count)
         for at, host in enumerate(racks[leaf] if not merged else []):
-            placed["node", host] = Node(names[host], 0, (left + at + 0.5) / total, 1)
-        tier = LAYERS.index(layers[leaf])
-        placed["node", leaf] = Node(names[leaf], tier, (left + widths[leaf] / 2) / total, 0)
+            placed["node", host] = Node(names[host], "", 0, (left + at + 0.5) / total, 1)
+        x = (left + widths[leaf] / 2) / total
+        placed["node", leaf] = _switch(names[leaf], layers[leaf], x)
         left += widths[leaf] + RACK_GAP / 2
     above: dict[str, list[int]] = defaultdict(list)
     for node, layer in layers.items():
@@ -122,9 +117,12 @@ def _place(
             above[layer].append(node)
     for layer, nodes in above.items():
         for at, node in enumerate(nodes):
-            x = (at + 0.5) / len(nodes)
-            placed["node", node] = Node(names[node], LAYERS.index(layer), x, 0)
+            placed["node", node] = _switch(names[node], layer, (at + 0.5) / len(nodes))
     return placed
+
+
+def _switch(name: str, layer: str, x: float) -> Node:
+    return Node(name, name.removeprefix(f"{layer} "), LAYERS.index(layer), x, 0)
 
 
 def _links(
@@ -204,7 +202,9 @@ class FabricStates:
         """
         times, columns = self._frames.read()
         drawing = {
-            "nodes": [[n.name, n.tier, round(n.x, 5), n.hosts] for n in self._drawing.nodes],
+            "nodes": [
+                [n.name, n.tier, round(n.x, 5), n.hosts, n.mark] for n in self._drawing.nodes
+            ],
             "links": self._drawing.links,
         }
         if not len(times):

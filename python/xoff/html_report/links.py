@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from xoff.html_report.fabric import names_of_nodes
-
 Array = Any
 
 BUSIEST = 10
@@ -16,8 +14,8 @@ LEVELS = 200
 """Points of a curve over ports, at most."""
 
 
-def links(ports: dict[str, Array], measured_ps: int) -> dict[str, Any]:
-    """Return what the ports did: by kind of link, and the busiest ones."""
+def links(ports: dict[str, Array], names: dict[int, str], measured_ps: int) -> dict[str, Any]:
+    """Return what the ports did: by kind of link, and the busiest ones. `names` are of nodes."""
     if measured_ps <= 0 or not len(ports["node"]):
         return {"kinds": [], "busiest": []}
     capacity = ports["rate_bps"].astype(float) * (measured_ps * 1e-12) / 8
@@ -37,7 +35,6 @@ def links(ports: dict[str, Array], measured_ps: int) -> dict[str, Any]:
                 "drops": int(ports["drops"][own].sum()),
             }
         )
-    names = names_of_nodes(ports)
     top = np.argsort(-used, kind="stable")[:BUSIEST]
     busiest = [
         {

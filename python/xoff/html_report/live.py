@@ -15,7 +15,7 @@ from xoff.html_report.recorder import Recorder, columns
 from xoff.html_report.server import Server, State
 from xoff.progress import drain_text, draining, fraction
 from xoff.result import load
-from xoff.tables import as_batch
+from xoff.tables import as_batch, names_of_nodes
 from xoff.text import time_text
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class LiveView:
         """Publish the first state, start the server and announce its address."""
         self._run = run
         ports = columns(as_batch(run.ports()), payload.PORT_COLUMNS)
-        self._recorder = Recorder(run.effective(), ports, most_rows=MOST_ROWS)
+        names = names_of_nodes(as_batch(run.nodes()))
+        self._recorder = Recorder(run.effective(), ports, names, most_rows=MOST_ROWS)
         self._collect()
         self._publish("running", "The run begins.")
         assert self._server is not None

@@ -12,6 +12,7 @@ from xoff.html_report.links import links
 from xoff.html_report.recorder import Recorder, columns
 from xoff.html_report.scenarios import differences
 from xoff.result import Result
+from xoff.tables import names_of_nodes
 
 Array = Any
 
@@ -44,7 +45,7 @@ def of_result(label: str, result: Result, runs: int = 1) -> dict[str, Any]:
     if kind := numerical.engine_of(result.summary):
         raise UsageError(f"{label} is a run of the engine {kind}; a report needs runs with packets")
     ports = columns(result.ports, PORT_COLUMNS)
-    recorder = Recorder(result.effective, ports, runs)
+    recorder = Recorder(result.effective, ports, names_of_nodes(result.nodes), runs)
     if result.ended_early is not None:
         label = f"{label} (ended early)"
     for table in recorder.tables:
@@ -80,7 +81,7 @@ def of_run(
             "most": [int(value) for value in trace.get("most", ())],
             "mean": [round(float(value)) for value in trace.get("mean", ())],
         },
-        "links": links(ports, int(summary.get("measured_ps") or 0)),
+        "links": links(ports, recorder.names, int(summary.get("measured_ps") or 0)),
         "rates": recorder.rates.curves(),
         "fabric": None if recorder.fabric is None else recorder.fabric.payload(),
         "paths": None if recorder.paths is None else recorder.paths.payload(),

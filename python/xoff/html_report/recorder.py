@@ -44,18 +44,20 @@ class Recorder:
     """Takes the rows of one run's tables in their order.
 
     `ports` is the table of ports at any time of the run: it has the links of the network.
-    `runs` is the number of runs on the page, and `most_rows` the number of rows of flows over
-    time that are kept.
+    `names` are those of its nodes. `runs` is the number of runs on the page, and `most_rows` the
+    number of rows of flows over time that are kept.
     """
 
     def __init__(
         self,
         scenario: str,
         ports: dict[str, Array],
+        names: dict[int, str],
         runs: int = 1,
         most_rows: int | None = None,
     ) -> None:
-        drawing, sampled = draw(ports), interval_ps(scenario, "port_samples")
+        self.names = names
+        drawing, sampled = draw(ports, names), interval_ps(scenario, "port_samples")
         self.too_large = drawing is None
         """Whether the network has too many links to be drawn."""
         self.fabric = FabricStates(drawing, sampled, runs) if drawing and sampled else None

@@ -160,6 +160,13 @@
     c.stroke();
   }
 
+  /** A text, cut to a width. */
+  function fitting(c, text, width) {
+    let shown = text;
+    for (let n = text.length - 1; n > 0 && c.measureText(shown).width > width; n--) shown = `${text.slice(0, n)}…`;
+    return shown;
+  }
+
   function nodes(c, plan, fabric, frame, most) {
     const sums = fabric.nodes.map(() => 0);
     fabric.links.forEach((link, i) => {
@@ -168,11 +175,12 @@
     c.font = "11px system-ui, sans-serif";
     c.textAlign = "center";
     c.textBaseline = "middle";
-    fabric.nodes.forEach(([name, tier], i) => {
+    fabric.nodes.forEach(([, tier, , , mark], i) => {
       const { x, y } = plan.places[i];
       const space = plan.spacing(tier);
       const host = tier === 0;
-      const w = host ? Math.min(10, Math.max(2, space * 0.7)) : Math.min(46, Math.max(6, space * 0.75));
+      const wanted = Math.max(46, c.measureText(mark).width + 10);
+      const w = host ? Math.min(10, Math.max(2, space * 0.7)) : Math.min(wanted, Math.max(6, space * 0.75));
       const h = host ? Math.min(10, Math.max(4, w)) : 20;
       c.fillStyle = host ? xoff.theme.colour("ink-2") : xoff.theme.colour("surface");
       c.strokeStyle = xoff.theme.colour("ink-2");
@@ -186,7 +194,7 @@
       c.fillStyle = ramp(Math.sqrt(sums[i] / most));
       c.fillRect(x - w / 2 + 1.5, y + h / 2 - 5, (w - 3) * Math.sqrt(sums[i] / most), 3.5);
       c.fillStyle = xoff.theme.colour("ink");
-      if (w >= 16) c.fillText(name.split(" ")[1] ?? "", x, y - 2);
+      if (w >= 16) c.fillText(fitting(c, mark, w - 6), x, y - 2);
     });
     c.textAlign = "left";
     c.fillStyle = xoff.theme.colour("ink-2");

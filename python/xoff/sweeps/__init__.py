@@ -100,9 +100,9 @@ class Swept:
         return drawn + (notebook.text("\n".join(notes)) if notes else "")
 
     def _notes(self) -> list[str]:
-        """Return where measures pass their levels, and which runs failed: a line each."""
+        """Return which numbers are bounds, where levels are passed, and which runs failed."""
         failed = [f"{title} failed: {failure}" for title, failure in self.failures.items()]
-        return [*(one.text for one in self.crossings), *failed]
+        return [*table.bounds(self.rows), *(one.text for one in self.crossings), *failed]
 
 
 def sweep(

@@ -81,6 +81,16 @@ def _cell(found: Sample) -> str:
     return with_interval(found.low, found.interval, found.is_censored)
 
 
+def bounds(found: Sequence[Row]) -> list[str]:
+    """Explain numbers that are bounds, if there are any."""
+    if not any(cell.is_censored for row in found for cell in row.cells.values()):
+        return []
+    return [
+        '"At least": some flows did not end with their run and count with the time that they '
+        "lasted. A longer `run.drain` lets them end."
+    ]
+
+
 def curves(found: Sequence[Row], x: str) -> dict[str, list[Row]]:
     """Group rows by their settings besides `x`; numbers along `x` are in their order."""
     grouped: dict[str, list[Row]] = {}

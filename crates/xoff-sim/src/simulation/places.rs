@@ -16,7 +16,8 @@ use crate::tables::{NodeRow, PathRow};
 
 impl Simulation {
     /// The rows of all nodes.
-    pub(super) fn nodes(&self) -> Vec<NodeRow> {
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeRow> {
         let topology = &self.setup.topology;
         let (numbers, racks) = (topology.numbers(), topology.rack_of_nodes());
         let pods = topology.pod_of_nodes();
