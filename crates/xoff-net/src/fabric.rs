@@ -6,6 +6,7 @@
 
 mod impairment;
 mod in_sequence;
+mod on_links;
 mod receive_errors;
 mod recorded;
 mod service;
@@ -14,6 +15,7 @@ use xoff_core::{Event, Ps, TimerId, Wheel};
 
 use self::impairment::{IMPAIRED, Impairments};
 pub use self::impairment::{LossOf, RandomLoss};
+pub use self::on_links::{OnLink, PortState};
 use self::receive_errors::ReceiveErrors;
 pub use self::recorded::{Captured, Heard};
 use self::service::{KEEPS, Services};

@@ -247,6 +247,10 @@ impl Hosts {
         (seq, payload, again): (u64, u64, bool),
     ) {
         let flow = &mut self.flows[sender as usize];
+        if let Some(checks) = &mut self.checks {
+            let is_rebased = self.controls[sender as usize].rebases_pacing();
+            checks.on_sent(fabric.now, (sender, flow), (payload, again), is_rebased);
+        }
         let path = &self.paths[flow.path];
         if let Some(config) = &self.setup.onramp {
             let state = &mut self.onramps[sender as usize];
