@@ -16,17 +16,19 @@ use crate::receiver_driven::Driven;
 pub(super) struct SendChecks {
     /// Payload sent so far, again and again included.
     sent_bytes: u64,
-    /// By slot, the flow that sent last, and when pacing allows its next packet (ps).
-    paced: FxHashMap<u32, (FlowId, u64)>,
+    /// By slot, the flow that sent last and its rate, and when pacing allows its next packet (ps).
+    /// A change of the rate may move that time, and moves it back when the rate returns.
+    paced: FxHashMap<u32, (FlowId, u64, u64)>,
     /// Whether the hosts have streams, whose pace the server sets.
     has_streams: bool,
+    /// Whether flows post packets ahead, which are sent even if the window falls meanwhile.
+    posts_ahead: bool,
     /// The first violation.
     broken: Option<Box<Violation>>,
 }
 
 impl SendChecks {
-    /// A flow has taken a packet: its payload, and whether it was sent before. `is_rebased`: its
-    /// pace may have become faster since its last packet.
+    /// A flow has taken a packet: its payload, and whether it was sent before.
     #[cold]
     #[inline(never)]
     pub(super) fn on_sent(
@@ -34,19 +36,19 @@ impl SendChecks {
         now: u64,
         (sender, flow): (u32, &Sender),
         (payload, again): (u64, bool),
-        is_rebased: bool,
     ) {
         self.sent_bytes += payload;
-        let id = flow.start.id;
-        let before = self.paced.insert(sender, (id, flow.next_avail));
-        let outcome = match before {
-            Some((same, time)) if same == id && time > now && !is_rebased && !self.has_streams => {
+        let (id, rate) = (flow.start.id, flow.pace.rate);
+        let before = self.paced.insert(sender, (id, rate, flow.next_avail));
+        let paced = before.filter(|&(same, then, _)| (same, then) == (id, rate));
+        let outcome = match paced {
+            Some((_, _, time)) if time > now && !self.has_streams => {
                 let place = flow.label();
                 let expected = format!("no packet before {time} ps, by its pace");
                 let violation = Violation::new(Checker::Limits, place, expected, "a packet");
                 Err(Box::new(violation.with_state(flow.progress())))
             }
-            _ if again => Ok(()),
+            _ if again || self.posts_ahead => Ok(()),
             _ => flow.audit_sent(now, payload),
         };
         if let (Err(violation), None) = (outcome, &self.broken) {
@@ -60,7 +62,9 @@ impl Hosts {
     pub fn check_sends(&mut self) {
         self.sends_plainly = false;
         let has_streams = self.setup.flowtune.is_some();
-        self.checks = Some(Box::new(SendChecks { has_streams, ..SendChecks::default() }));
+        let posts_ahead = self.setup.transport.round_robin == RoundRobin::Posted;
+        let checks = SendChecks { has_streams, posts_ahead, ..SendChecks::default() };
+        self.checks = Some(Box::new(checks));
     }
 
     /// Payload that flows have sent, and payload that has arrived at hosts here.

@@ -248,8 +248,7 @@ impl Hosts {
     ) {
         let flow = &mut self.flows[sender as usize];
         if let Some(checks) = &mut self.checks {
-            let is_rebased = self.controls[sender as usize].rebases_pacing();
-            checks.on_sent(fabric.now, (sender, flow), (payload, again), is_rebased);
+            checks.on_sent(fabric.now, (sender, flow), (payload, again));
         }
         let path = &self.paths[flow.path];
         if let Some(config) = &self.setup.onramp {
