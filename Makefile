@@ -62,7 +62,7 @@ docs: .venv/built ## documentation site, with the reference of crates and Python
 
 # Not part of `make test`: each builds an engine, and both together take longer than all other tests of Python.
 test-builds: .venv/built ## patches of examples/ and crates of new schemes with their tests, bugs planted for `xoff torture`
-	XOFF_TEST_BUILDS=1 .venv/bin/pytest python/tests/test_examples.py python/tests/test_planted.py python/tests/test_new_scheme.py
+	XOFF_TEST_BUILDS=1 .venv/bin/pytest python/tests/test_examples.py python/tests/test_planted.py python/tests/test_planted_invariants.py python/tests/test_new_scheme.py
 
 # More of them: `xoff torture --minutes 60`.
 test-torture: .venv/built ## two minutes of random worlds, in several cuts and on several threads

@@ -30,8 +30,7 @@ def build(patch):
     source.mkdir(parents=True)
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy2(ROOT / name, source)
-    for name in ("crates", "data"):
-        shutil.copytree(ROOT / name, source / name)
+    shutil.copytree(ROOT / "crates", source / "crates")
     applied = subprocess.run(
         ["patch", "--strip=1", "--input", str(patch)], cwd=source, capture_output=True, text=True
     )

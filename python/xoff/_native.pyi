@@ -38,6 +38,9 @@ class ScenarioError(ValueError):
 class RunError(RuntimeError):
     """A run that failed; `str()` names the flow, queue or port."""
 
+class InvariantError(RunError):
+    """A run in which an invariant does not hold; `str()` names it and the part concerned."""
+
 class Run:
     """One simulation, advanced in slices of wall-clock time."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from xoff.budget import Budget, EarlyEnd
-from xoff.errors import RunError, ScenarioError, UsageError
+from xoff.errors import InvariantError, RunError, ScenarioError, UsageError
 from xoff.native import load
 from xoff.text import suggestion
 
@@ -103,6 +103,8 @@ def _translated() -> Iterator[None]:
         yield
     except _native.ScenarioError as error:
         raise ScenarioError(str(error)) from None
+    except _native.InvariantError as error:
+        raise InvariantError(str(error)) from None
     except _native.RunError as error:
         raise RunError(str(error)) from None
     except UnicodeEncodeError as error:
@@ -209,7 +211,8 @@ def drive(
     """Advance `run` to its end, handing rows to `sink` as they come.
 
     A `watcher` sees the run from its beginning. Returns where the run ended early if it reached
-    its `budget`. Raises `RunError` if the engine gives up, `KeyboardInterrupt` between slices.
+    its `budget`. Raises `RunError` if the engine gives up, `InvariantError` if an invariant
+    does not hold, `KeyboardInterrupt` between slices.
     """
     more, early = True, None
     if watcher is not None:

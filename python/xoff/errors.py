@@ -41,6 +41,12 @@ class RunError(XoffError, RuntimeError):
     """A run that started and failed; `str()` says where."""
 
 
+class InvariantError(RunError):
+    """A run in which an invariant does not hold: a bug of xoff; `str()` says which and where."""
+
+    exit_code = 4
+
+
 class EndedEarly(RunError):
     """A run that reached its budget; `result` has the results of its part, marked as such."""
 

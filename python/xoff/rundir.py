@@ -23,7 +23,14 @@ from typing import TYPE_CHECKING, Any
 from xoff import engine, publishing
 from xoff.budget import KEY, EarlyEnd
 from xoff.drafts import sync
-from xoff.errors import Interrupted, RunError, UsageError, XoffError, writing
+from xoff.errors import (
+    Interrupted,
+    InvariantError,
+    RunError,
+    UsageError,
+    XoffError,
+    writing,
+)
 from xoff.integrity import Entry, HashedFile, RunFiles, open_run_dir, write_hashed
 from xoff.locks import FolderLock
 from xoff.manifest import (
@@ -231,7 +238,8 @@ class RunDir:
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(f"interrupted; {self.left()}") from None
         if isinstance(error, RunError) and not self._complete:
-            raise RunError(f"{error}\n{self.left()}") from error.__cause__
+            failed = InvariantError if isinstance(error, InvariantError) else RunError
+            raise failed(f"{error}\n{self.left()}") from error.__cause__
 
     def left(self) -> str:
         """Say where what was done is."""

@@ -11,6 +11,7 @@ pub mod digest;
 pub mod files;
 pub mod glibc_rand;
 pub mod ids;
+pub mod invariant;
 pub mod knobs;
 pub mod math;
 pub mod mrg32k3a;

@@ -134,6 +134,18 @@ impl<T: Clone + std::fmt::Debug> Level<T> {
         Some((bucket.wrapping_sub(from) as u64) & MASK)
     }
 
+    /// Calls `visit` with each bucket's number and each of its events.
+    fn each(&self, mut visit: impl FnMut(usize, &T)) {
+        for (word, &bits) in self.words.iter().enumerate() {
+            let mut left = bits;
+            while left != 0 {
+                let bucket = word << 6 | left.trailing_zeros() as usize;
+                left &= left - 1;
+                self.buckets[bucket].iter().for_each(|event| visit(bucket, event));
+            }
+        }
+    }
+
     /// Removes the events that `keep` refuses.
     fn retain(&mut self, mut keep: impl FnMut(usize, &T) -> bool) {
         for (bucket, list) in self.buckets.iter_mut().enumerate() {
@@ -453,6 +465,24 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
         }
         taken.sort_unstable_by_key(|event| (event.time, event.rank));
         taken
+    }
+
+    /// Calls `visit` with each waiting event, in any order. Timers are left out.
+    pub fn each_event(&self, mut visit: impl FnMut(Event)) {
+        let mut pass = |event: Event| {
+            if event.tag & TIMER == 0 {
+                visit(event);
+            }
+        };
+        let waiting = self.due[self.taken..].iter();
+        waiting.for_each(|&entry| pass(Self::event(self.cursor, entry)));
+        self.near.each(|place, &entry| {
+            let ahead = (place as u64).wrapping_sub(self.cursor) & MASK;
+            pass(Self::event(self.cursor + ahead, entry));
+        });
+        for level in &self.far {
+            level.each(|_, &event| pass(event));
+        }
     }
 
     /// Adds an unarmed timer. `rank` orders it among events of one time; `tag` is the owner's code.

@@ -1,5 +1,6 @@
 //! The sender's half of a flow.
 
+mod audit;
 mod tcp;
 
 use xoff_core::{FlowId, HostId, TimerId};

@@ -4,6 +4,7 @@
 //! are the traffic classes; with BFC they are assigned as at a switch. Within a queue flows take
 //! turns packet by packet.
 
+mod audit;
 mod posted;
 mod round_robin;
 mod shortest;

@@ -50,6 +50,9 @@ fn unlimited(buffer: &BufferConfig) -> Option<String> {
     because(buffer.kind == BufferKind::Unlimited, "buffer.kind = \"unlimited\"")
 }
 
+/// The size of a memory that never fills up.
+const ENDLESS: u64 = u64::MAX / 2_000_000;
+
 /// The limit of a single queue.
 #[derive(Clone, Copy, Debug)]
 enum QueueLimit {
@@ -111,7 +114,6 @@ impl Buffer {
     /// An empty buffer.
     #[must_use]
     pub fn new(config: &BufferConfig) -> Self {
-        const ENDLESS: u64 = u64::MAX / 2_000_000;
         let (size, queue) = match config.kind {
             BufferKind::Shared if config.alpha > 0.0 => {
                 (config.size.0, QueueLimit::FreePpm((config.alpha * 1e6) as u64))
@@ -171,6 +173,11 @@ impl Buffer {
         let watermark = self.watermark.max(self.used);
         self.watermark = self.used;
         watermark
+    }
+
+    /// Whether neither it nor a queue can fill up.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.size == ENDLESS && matches!(self.queue, QueueLimit::None)
     }
 
     /// Bytes in use.

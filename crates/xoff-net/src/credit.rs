@@ -114,6 +114,11 @@ impl CreditQueue {
         Some(id)
     }
 
+    /// The credits that wait, in order.
+    pub fn packets<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = u32> + use<'a> {
+        self.waiting.packets(pool)
+    }
+
     /// Credits that wait.
     #[must_use]
     pub fn waiting(&self) -> u32 {

@@ -7,6 +7,7 @@
 mod far_end;
 mod impairment;
 mod in_sequence;
+mod on_links;
 mod passage;
 mod receive_errors;
 mod recorded;
@@ -18,6 +19,7 @@ use xoff_core::{Event, Ps, TimerId, Wheel};
 use self::far_end::{IMPAIRED, IN_SEQUENCE, KEEPS};
 use self::impairment::Impairments;
 pub use self::impairment::{LossOf, RandomLoss};
+pub use self::on_links::{OnLink, PortState};
 pub use self::passage::Passage;
 use self::receive_errors::ReceiveErrors;
 pub use self::recorded::{Captured, Heard};

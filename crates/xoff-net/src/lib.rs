@@ -25,6 +25,7 @@ pub mod phase;
 pub mod pint;
 pub mod ports;
 pub mod record;
+pub mod recount;
 pub mod sched;
 pub mod sequence;
 mod switch_stats;

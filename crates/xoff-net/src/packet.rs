@@ -212,6 +212,12 @@ impl Pool {
         self.len() == 0
     }
 
+    /// Places without a packet.
+    #[must_use]
+    pub fn free(&self) -> &[u32] {
+        &self.free
+    }
+
     /// Packets that fit without more memory: the high-water mark.
     #[must_use]
     pub fn slots(&self) -> usize {

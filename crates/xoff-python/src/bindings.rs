@@ -171,7 +171,7 @@ mod native {
     #[pymodule_export]
     use crate::batch::PyBatch;
     #[pymodule_export]
-    use crate::errors::{RunError, ScenarioError};
+    use crate::errors::{InvariantError, RunError, ScenarioError};
     #[pymodule_export]
     use crate::numerical::{NumericalRun, open_run};
     #[pymodule_export]

@@ -16,3 +16,10 @@ create_exception!(
     PyRuntimeError,
     "A run that failed; `str()` names the flow, queue or port."
 );
+
+create_exception!(
+    xoff._native,
+    InvariantError,
+    RunError,
+    "A run in which an invariant does not hold; `str()` names it and the part concerned."
+);

@@ -10,7 +10,7 @@ use xoff_core::table::{Table, Tables};
 
 use crate::apart::SLICE;
 use crate::batch::PyBatch;
-use crate::errors::RunError;
+use crate::errors::{InvariantError, RunError};
 
 /// With more rows than this, a step ends early so that Python takes them: some 20 MB.
 const ROWS_WAITING: usize = 250_000;
@@ -94,6 +94,10 @@ impl Run {
 pub(crate) trait Steps: Send {
     /// Advances by one step; whether there is more to do.
     fn step(&mut self) -> Result<bool, String>;
+    /// The exception for a step that failed.
+    fn error(&self, message: String) -> PyErr {
+        RunError::new_err(message)
+    }
     /// The rows that wait to be taken.
     fn rows(&mut self) -> &mut impl Tables;
     /// The number of rows and captured packets that wait to be taken.
@@ -105,6 +109,12 @@ pub(crate) trait Steps: Send {
 impl Steps for xoff_run::Run {
     fn step(&mut self) -> Result<bool, String> {
         self.step()
+    }
+    fn error(&self, message: String) -> PyErr {
+        match self.simulation().violation() {
+            Some(_) => InvariantError::new_err(message),
+            None => RunError::new_err(message),
+        }
     }
     fn rows(&mut self) -> &mut impl Tables {
         self.rows()
@@ -141,7 +151,7 @@ pub(crate) fn advance_for(py: Python<'_>, run: &mut impl Steps, wall_ms: u32) ->
     let end = Instant::now() + Duration::from_millis(wall_ms.into());
     loop {
         let until = end.min(Instant::now() + SLICE);
-        let more = py.detach(|| advance(run, until)).map_err(RunError::new_err)?;
+        let more = py.detach(|| advance(run, until)).map_err(|message| run.error(message))?;
         py.check_signals()?;
         match more {
             Some(more) => return Ok(more),
@@ -156,7 +166,8 @@ impl Run {
     /// Advance for about `wall_ms` milliseconds of wall-clock time; return whether there is more.
     ///
     /// Returns early when many rows wait to be taken. Other threads of Python run meanwhile, and
-    /// signals are handled. Raises RunError if the run is stuck.
+    /// signals are handled. Raises RunError if the run is stuck, InvariantError if an invariant does
+    /// not hold.
     fn step(&mut self, py: Python<'_>, wall_ms: u32) -> PyResult<bool> {
         advance_for(py, self.engine(), wall_ms)
     }
@@ -213,7 +224,7 @@ impl Run {
     /// stuck.
     fn step_once(&mut self, py: Python<'_>) -> PyResult<bool> {
         let run = self.engine();
-        py.detach(|| run.step()).map_err(RunError::new_err)
+        py.detach(|| run.step()).map_err(|message| run.error(message))
     }
 
     /// Return a hash of what each node did so far, in the order of their numbers.

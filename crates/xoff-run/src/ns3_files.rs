@@ -81,7 +81,7 @@ fn pause(topology: &Topology, frame: &Heard, text: &mut String) {
         topology.given_number(port.node),
         u8::from(!topology.is_host(port.node)),
         port.number + 1,
-        u8::from(frame.pauses),
+        u8::from(frame.pauses()),
     );
 }
 

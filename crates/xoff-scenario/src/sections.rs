@@ -102,6 +102,9 @@ knobs! {
         /// Partitions of the network; 0: a number that suits the threads. Results do not depend on
         /// it.
         partitions: u16 = 0,
+        /// Check invariants of the simulation's state as it advances, such as the bytes that queues
+        /// and memories count. A violation ends the run. Results do not depend on it.
+        check_invariants: bool = false,
     }
 }
 

@@ -16,6 +16,7 @@ pub mod flow_series;
 pub mod flowtune;
 mod footprint;
 pub mod ideal;
+mod invariants;
 pub mod jobs;
 mod loss_notice;
 pub mod measure;

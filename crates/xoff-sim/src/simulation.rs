@@ -2,31 +2,32 @@
 
 mod batches;
 mod chains;
+mod checks;
 mod delays;
 mod padding;
 mod places;
 mod results;
+mod snapshot;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use xoff_core::invariant::Violation;
 use xoff_core::{FlowId, HostId, PortId, Ps, rng::mix64};
 use xoff_host::{Finished, FlowStart};
 use xoff_net::arch::Switch;
 use xoff_net::fabric::Captured;
 use xoff_net::topo::Port;
-use xoff_workload::{Arrival, ENDLESS, Traffic};
+use xoff_workload::{Arrival, Traffic};
 
+use self::snapshot::Snapshot;
 use crate::backlog::Backlog;
 use crate::cut::{Cut, Threads};
 use crate::fault_actions::FaultActions;
-use crate::flowtune::FlowtuneCounts;
 use crate::ideal;
+use crate::invariants::Invariants;
 use crate::jobs::Jobs;
-use crate::measure::{
-    ClassResults, Distribution, EndlessFlow, LinkDelays, MonitorResults, Outstanding,
-};
+use crate::measure::{ClassResults, Distribution, LinkDelays, MonitorResults, Outstanding};
 use crate::partition::{Owner, Partition, Place};
 use crate::paths::Paths;
-use crate::port_samples::PortTotals;
 use crate::requests::Requests;
 use crate::series::{Series, View};
 use crate::setup::{Setup, path};
@@ -65,6 +66,8 @@ pub struct Plan {
     pub batches: u16,
     /// Number of partitions; 0: chosen for the number of threads.
     pub partitions: usize,
+    /// Check invariants.
+    pub check_invariants: bool,
 }
 
 impl Plan {
@@ -108,18 +111,6 @@ pub struct Progress {
     pub measured_requests: u64,
     /// Measured web requests that have not ended.
     pub missing_requests: u64,
-}
-
-/// Counters of all ports at one instant, in the order of the topology.
-#[derive(Clone, Debug, Default)]
-struct Snapshot {
-    totals: Vec<PortTotals>,
-    pauses: Vec<u64>,
-    /// Acknowledged bytes, by class, of endless flows and of stopped ones.
-    endless_acked: Vec<u64>,
-    /// The same for each endless flow, ordered by number.
-    endless: Vec<EndlessFlow>,
-    flowtune: FlowtuneCounts,
 }
 
 /// A simulation in progress.
@@ -176,6 +167,9 @@ pub struct Simulation {
     payload_measured: u64,
     uniform: Option<ideal::Leg>,
     watchdog: Watchdog,
+    /// Checks of invariants, if they are on, and the violation that ended the run.
+    invariants: Option<Box<Invariants>>,
+    violation: Option<Box<Violation>>,
 }
 
 impl Simulation {
@@ -256,7 +250,12 @@ impl Simulation {
             begin: None,
             end: None,
             payload_measured: 0,
+            invariants: None,
+            violation: None,
         };
+        if plan.check_invariants {
+            simulation.watch_invariants();
+        }
         simulation.add_programs();
         Ok(simulation)
     }
@@ -264,7 +263,8 @@ impl Simulation {
     /// Advances by one step of the grid. Returns true if there is more to do.
     ///
     /// # Errors
-    /// If the run is stuck: a description of the waiting flows and ports.
+    /// If the run is stuck: a description of the waiting flows and ports. If an invariant does not
+    /// hold: the violation, which [`Self::violation`] returns from then on.
     pub fn step(&mut self) -> Result<bool, String> {
         if self.windows == 0 {
             self.rows.nodes = self.nodes();
@@ -300,7 +300,9 @@ impl Simulation {
             self.series.finish();
         }
         let waiting = self.waiting();
-        self.watchdog.check(self.now, &self.setup, &self.partitions, waiting)?;
+        let progress = self.watchdog.check(self.now, &self.setup, &self.partitions, waiting);
+        self.check_invariants(progress.is_err() || self.is_over())?;
+        progress?;
         self.skip_idle_start();
         let is_over = self.is_over();
         if is_over {
@@ -550,35 +552,6 @@ impl Simulation {
         // Partitions hold different switches: the order of rows must not depend on the
         // partitioning.
         self.rows.samples[first_new..].sort_by_key(|row| (row.node, row.port));
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        let mut snapshot = Snapshot {
-            endless_acked: self.stopped_bytes.clone(),
-            flowtune: FlowtuneCounts::of(
-                self.partitions.iter().flat_map(Partition::allocators),
-                self.partitions.iter().map(Partition::hosts),
-            ),
-            ..Default::default()
-        };
-        for &Place { partition, port: number } in &self.place {
-            let partition = &self.partitions[partition as usize];
-            snapshot.totals.push(partition.totals(number, self.now.0));
-            snapshot.pauses.push(partition.paused_time(number).pauses());
-        }
-        let counts = |flow: &FlowStart| flow.bytes == ENDLESS || self.stopping.contains(&flow.id);
-        for partition in &self.partitions {
-            for flow in partition.hosts().alive().filter(|flow| counts(&flow.start)) {
-                let class = self.class_of[flow.start.source as usize];
-                let acked = flow.snd_una;
-                snapshot.endless_acked[class as usize] += acked;
-                if flow.start.bytes == ENDLESS {
-                    snapshot.endless.push(EndlessFlow { flow: flow.start.id, class, acked });
-                }
-            }
-        }
-        snapshot.endless.sort_unstable_by_key(|flow| flow.flow);
-        snapshot
     }
 }
 

@@ -186,7 +186,7 @@ fn describe_flow(partition: &Partition, flow: &Sender, now: Ps) -> String {
     )
 }
 
-fn describe_switch(partition: &Partition, node: NodeId, switch: &AnySwitch) -> String {
+pub(crate) fn describe_switch(partition: &Partition, node: NodeId, switch: &AnySwitch) -> String {
     let mut text = String::new();
     let given = partition.given_number(node);
     for (number, port) in switch.egress().iter().enumerate() {

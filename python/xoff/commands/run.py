@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -22,13 +23,15 @@ from xoff.commands.arguments import (
     scenario_of,
     settings_of,
 )
-from xoff.errors import EndedEarly, UsageError
+from xoff.errors import EndedEarly, InvariantError, UsageError
 from xoff.estimate import Estimate
 from xoff.progress import JsonProgress, Line, RunProgress
 from xoff.terminal import complain, say
 
 HELP = "simulate a scenario, write a run directory"
 EXAMPLE = "xoff run scenarios/first.toml --set scheme=bfc --out out/first-bfc"
+
+_CHECKS = ("run.check_invariants=true",)
 
 
 def add(parser: Parser) -> None:
@@ -41,6 +44,12 @@ def add(parser: Parser) -> None:
     add_set(parser)
     add_max_memory(parser)
     add_budget(parser)
+    parser.add_argument(
+        "--check-invariants",
+        action="store_true",
+        help="check the state of the simulation as it advances (run.check_invariants); a violation "
+        "ends the run (exit code 4)",
+    )
     parser.add_argument(
         "--threads",
         type=positive,
@@ -80,7 +89,7 @@ def call(args: argparse.Namespace) -> int:
             result = api.run(
                 scenario_of(args.file),
                 out,
-                settings_of(args),
+                [*settings_of(args), *_CHECKS] if args.check_invariants else settings_of(args),
                 report,
                 command,
                 threads=args.threads,
@@ -92,6 +101,11 @@ def call(args: argparse.Namespace) -> int:
                 # What another program reads on stderr are errors.
                 expect=None if args.progress_json else _expect_on(line),
             )
+    except InvariantError as violation:
+        again = shlex.join(command)
+        if not args.check_invariants:
+            again += " --check-invariants"
+        raise InvariantError(f"{violation}\n  reproduce it: {again}") from None
     except EndedEarly as early:
         line.clear()
         if early.result is not None and _shows_results(args):

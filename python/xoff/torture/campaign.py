@@ -18,7 +18,7 @@ from xoff.torture import trial, ways
 from xoff.torture.drawing import Draw
 from xoff.torture.pool import Worker
 from xoff.torture.shrink import shrink
-from xoff.torture.trial import Failure, Outcome
+from xoff.torture.trial import VIOLATION, Failure, Outcome
 from xoff.torture.worlds import World
 
 SLOWEST = 10
@@ -228,7 +228,8 @@ def _command(path: Path, failure: Failure) -> str:
     if len(sets) == 2:
         other = sets[1].replace("--threads", "--other-threads")
         return f"xoff diverge {name} --set {sets[0]} --other-set {other}"
-    return f"xoff run {name} --set {sets[0]}" if sets else f"xoff check {name}"
+    checks = " --check-invariants" if failure.kind == VIOLATION else ""
+    return f"xoff run {name} --set {sets[0]}{checks}" if sets else f"xoff check {name}"
 
 
 def render(tally: Tally, seed: int) -> str:

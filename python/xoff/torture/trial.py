@@ -10,6 +10,8 @@ from xoff.torture.pool import Worker
 from xoff.torture.ways import Way
 from xoff.torture.worlds import World
 
+VIOLATION = "violates an invariant"
+"""The outcome of a run in which a check failed."""
 # Outcomes that are no fault of the engine. A run can get stuck: pauses can deadlock.
 SOUND = frozenset({"ran", "stuck", "refused", "over budget"})
 

@@ -22,7 +22,8 @@ class Way:
 
     def request(self) -> dict[str, Any]:
         """Return the way as part of a request to a worker."""
-        return {**asdict(self), "overrides": [f"run.partitions={self.partitions}"]}
+        overrides = [f"run.partitions={self.partitions}"]
+        return {**asdict(self), "overrides": [*overrides, "run.check_invariants=true"]}
 
     def __str__(self) -> str:
         waits = "" if self.delay_seed is None else f", delays of seed {self.delay_seed}"

@@ -3,6 +3,7 @@
 //! Indices are plain integers: `nic` is the index of a host in this partition, `sender` that of a
 //! flow's sender here, and `id` that of a packet in the fabric's pool.
 
+mod audit;
 mod chains;
 mod deadlines;
 mod feedback;
@@ -188,7 +189,7 @@ pub struct Hosts {
     /// own order: one test per packet for all that is rare.
     answers_plainly: bool,
     /// Whether flows need nothing but their recovery and congestion control: no TCP, no flow
-    /// control, no receiver-driven transport.
+    /// control, no receiver-driven transport, and no checks.
     sends_plainly: bool,
     /// What chooses the acknowledgements of each NIC that bring their record, if not all do.
     samplings: Vec<Sampling>,
@@ -216,6 +217,8 @@ pub struct Hosts {
     pub programs: Programs,
     /// Flows that have ended since they were last taken.
     pub finished: Vec<Finished>,
+    /// Checks of each packet that a flow sends, if they are on.
+    checks: Option<Box<audit::SendChecks>>,
     /// Counters.
     pub stats: HostStats,
 }
@@ -280,6 +283,7 @@ impl Hosts {
             chains: Chains::default(),
             programs: Programs::default(),
             finished: Vec::new(),
+            checks: None,
             stats: HostStats::default(),
         }
     }

@@ -246,6 +246,9 @@ impl Hosts {
         (seq, payload, again): (u64, u64, bool),
     ) {
         let flow = &mut self.flows[sender as usize];
+        if let Some(checks) = &mut self.checks {
+            checks.on_sent(fabric.now, (sender, flow), (payload, again));
+        }
         let path = &self.paths[flow.path];
         if let Some(config) = &self.setup.onramp {
             let state = &mut self.onramps[sender as usize];

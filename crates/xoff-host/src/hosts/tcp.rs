@@ -146,6 +146,11 @@ impl TcpHosts {
         }
     }
 
+    /// The retransmission timer of a flow slot.
+    pub(super) fn timer(&self, slot: usize) -> TimerId {
+        self.timers[slot]
+    }
+
     fn restart_timer(&self, fabric: &mut Fabric, sender: u32, flow: &mut Sender) {
         let timer = self.timers[sender as usize];
         let outstanding = flow.snd_nxt > flow.snd_una || flow.is_opening();

@@ -7,7 +7,7 @@ use xoff_net::{Pool, Queue};
 
 /// What a flow has posted.
 #[derive(Clone, Copy, Debug)]
-enum Turn {
+pub(super) enum Turn {
     /// The packets of a flow that this host sends.
     Data { sender: u32, packets: u8 },
     /// The acknowledgements of a flow that this host receives.
@@ -26,7 +26,7 @@ pub enum Next {
 /// What is posted to one NIC. Flows have turns in the order of their numbers.
 #[derive(Debug, Default)]
 pub struct Posted {
-    turns: BTreeMap<u32, Turn>,
+    pub(super) turns: BTreeMap<u32, Turn>,
     /// All flows so far: a NIC of that simulator keeps the queues of flows that have ended, and
     /// its turns depend on them.
     known: BTreeSet<u32>,

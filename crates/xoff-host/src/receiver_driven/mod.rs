@@ -21,7 +21,7 @@ mod settings;
 mod shape;
 
 use xoff_core::{HostId, TimerId};
-use xoff_net::Packet;
+use xoff_net::{Packet, Pool};
 
 use self::eqds::{EqdsConfig, EqdsHosts};
 use self::expresspass::{ExpressPassConfig, ExpressPassHosts};
@@ -98,6 +98,9 @@ pub trait Driven {
     /// The timeout of a sender's flow has expired.
     fn on_timeout(&mut self, context: &mut TransportContext<'_>, sender: u32);
 
+    /// Calls `visit` with each packet that waits in its own queues.
+    fn each_packet(&self, _pool: &Pool, _visit: &mut dyn FnMut(u32)) {}
+
     /// Receive progress of an incomplete flow.
     fn rx_progress(&self, flow: u32) -> Option<RxProgress>;
 }
@@ -168,6 +171,10 @@ impl Driven for AnyDriven {
 
     fn on_timeout(&mut self, context: &mut TransportContext<'_>, sender: u32) {
         each_driven!(self, transport => transport.on_timeout(context, sender));
+    }
+
+    fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
+        each_driven!(self, transport => transport.each_packet(pool, visit));
     }
 
     fn rx_progress(&self, flow: u32) -> Option<RxProgress> {

@@ -14,7 +14,7 @@ use crate::hop::pfc::frames::{Frames, FramesSpec, Way};
 use crate::hop::pfc::{PauseConfig, Thresholds};
 use crate::hop::{FrameSender, IngressControl, Signal};
 use crate::mark::{Draws, MarkAt, RedEcn};
-use crate::packet::{Kind, NONE, Packet, flag};
+use crate::packet::{Kind, NONE, Packet, Pool, flag};
 use crate::sched::{Egress, QueueMask};
 use crate::topo::Route;
 
@@ -205,6 +205,9 @@ pub(super) trait IngressQueued {
         id: u32,
     ) -> Option<u32>;
 
+    /// Calls `visit` with each packet that waits for its egress queue.
+    fn each_before_egress(&self, pool: &Pool, visit: &mut dyn FnMut(u32));
+
     /// A port may send, or the switch acts at the end of an instant (a crossbar: makes a matching).
     fn pick_next(&mut self, fabric: &mut Fabric, number: u16);
 }
@@ -272,6 +275,10 @@ impl<T: IngressQueued> Switch for T {
 
     fn egress_mut(&mut self) -> &mut [Egress] {
         &mut self.io_mut().egress
+    }
+
+    fn each_inside(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
+        self.each_before_egress(pool, visit);
     }
 
     fn used_bytes(&self) -> u64 {

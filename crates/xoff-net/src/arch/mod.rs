@@ -95,6 +95,10 @@ pub trait Switch {
     /// The same, mutable.
     fn egress_mut(&mut self) -> &mut [Egress];
 
+    /// Calls `visit` with each packet that waits in the switch, except at its egress ports and on
+    /// the way between its stages.
+    fn each_inside(&self, _pool: &Pool, _visit: &mut dyn FnMut(u32)) {}
+
     /// Bytes that wait in the switch.
     fn used_bytes(&self) -> u64;
 
@@ -152,6 +156,11 @@ impl AnySwitch {
             Self::OutputQueued(switch) => Some(switch.hop()),
             Self::Crossbar(_) | Self::Pipelined(_) => None,
         }
+    }
+
+    /// Whether its memory cannot fill up.
+    pub(crate) fn is_endless(&self) -> bool {
+        matches!(self, Self::OutputQueued(switch) if switch.is_endless())
     }
 
     /// Flows with packets at an egress port, counted packet by packet if necessary.
@@ -255,6 +264,10 @@ impl Switch for AnySwitch {
 
     fn egress_mut(&mut self) -> &mut [Egress] {
         each_switch!(self, switch => switch.egress_mut())
+    }
+
+    fn each_inside(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
+        each_switch!(self, switch => switch.each_inside(pool, visit));
     }
 
     fn used_bytes(&self) -> u64 {

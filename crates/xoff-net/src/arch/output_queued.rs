@@ -34,7 +34,7 @@ use crate::credit::CreditQueue;
 use crate::fabric::Fabric;
 use crate::hop::{AnyHop, CopyUse, FrameSender, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
-use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Queue, flag};
+use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Pool, Queue, flag};
 use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
 use crate::topo::Route;
 use crate::trim::Trim;
@@ -378,6 +378,11 @@ impl OutputQueued {
         &self.hop
     }
 
+    /// Whether nothing limits its queues: neither its memory nor its hop control.
+    pub(super) fn is_endless(&self) -> bool {
+        self.memory.buffer.is_endless() && matches!(self.hop, AnyHop::None(_) | AnyHop::Bfc(_))
+    }
+
     /// The data that it writes into packets.
     #[must_use]
     pub fn in_band(&self) -> &InBand {
@@ -495,6 +500,10 @@ impl Switch for OutputQueued {
 
     fn egress_mut(&mut self) -> &mut [Egress] {
         &mut self.egress
+    }
+
+    fn each_inside(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
+        self.credits.iter().flat_map(|credits| credits.packets(pool)).for_each(visit);
     }
 
     fn used_bytes(&self) -> u64 {

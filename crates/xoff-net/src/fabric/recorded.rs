@@ -2,7 +2,7 @@
 
 use super::Fabric;
 use crate::header::Ask;
-use crate::packet::Packet;
+use crate::packet::{Packet, QueueMask};
 
 /// A packet at the start of its transmission on a port.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +22,18 @@ pub struct Heard {
     pub time_ps: u64,
     /// The number in the whole topology of the port where it arrived.
     pub port: u32,
+    /// What it asks for.
+    pub ask: Ask,
+    /// The queues that it names, unless it names a flow.
+    pub queues: QueueMask,
+}
+
+impl Heard {
     /// Whether it pauses; otherwise it resumes.
-    pub pauses: bool,
+    #[must_use]
+    pub fn pauses(&self) -> bool {
+        self.ask != Ask::Resume
+    }
 }
 
 impl Fabric {
@@ -46,8 +56,9 @@ impl Fabric {
     #[cold]
     #[inline(never)]
     fn record_heard(&mut self, port: u32, id: u32) {
-        let pauses = self.packets[id].as_link_control().ask() != Ask::Resume;
-        let heard = Heard { time_ps: self.now, port: self.ports[port as usize].id, pauses };
+        let frame = self.packets[id].as_link_control();
+        let (ask, queues) = (frame.ask(), frame.queues());
+        let heard = Heard { time_ps: self.now, port: self.ports[port as usize].id, ask, queues };
         self.heard.get_or_insert_default().push(heard);
     }
 }

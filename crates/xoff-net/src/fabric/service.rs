@@ -17,20 +17,20 @@ use crate::packet::NONE;
 
 /// A port that keeps its packet.
 #[derive(Clone, Debug)]
-struct Service {
-    /// The other end's partition, or NONE for this one.
+pub(super) struct Service {
+    /// The other end's partition, or NONE or IN_SEQUENCE for this one.
     partition: u32,
     /// The packet in service, or NONE.
-    packet: u32,
+    pub(super) packet: u32,
     /// A host's port, at which nothing is decided about a packet that has been sent.
     of_host: bool,
     /// With events in the order of setting: the packets on the link, with their arrivals (ps).
-    link: VecDeque<(u64, u32)>,
+    pub(super) link: VecDeque<(u64, u32)>,
 }
 
 /// The ports that keep their packets, by number; empty if there are none.
 #[derive(Debug, Default)]
-pub(super) struct Services(Vec<Option<Service>>);
+pub(super) struct Services(pub(super) Vec<Option<Service>>);
 
 impl Services {
     fn of(&mut self, port: u32) -> Option<&mut Service> {

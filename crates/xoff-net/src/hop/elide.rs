@@ -10,9 +10,11 @@
 //! instead.)
 
 use xoff_core::Rng;
+use xoff_core::invariant::{Checker, equal};
 
 use super::{HopControl, Signal};
 use crate::packet::{Kind, Packet};
+use crate::recount::{Checked, WaitingPacket};
 use crate::sched::{QueueMask, Scheduler};
 
 /// A hop control's operations on packets that must not cause a pause.
@@ -172,6 +174,22 @@ impl<H: Elide> HopControl for Eliding<H> {
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         self.inner.holds_paused(ingress)
+    }
+
+    /// The inner control does not count packets without backpressure in the same way, so only their
+    /// bytes are counted again.
+    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+        let mut held = vec![0; self.table.held.len()];
+        for &WaitingPacket { egress, packet } in waiting {
+            if self.table.has(packet.ingress, egress) {
+                held[usize::from(packet.ingress)] += u64::from(packet.wire_bytes);
+            }
+        }
+        for (ingress, (&bytes, &counted)) in held.iter().zip(&self.table.held).enumerate() {
+            let place = || format!("bytes without backpressure at ingress {ingress}");
+            equal(Checker::Buffers, bytes, counted, place)?;
+        }
+        Ok(())
     }
 }
 

@@ -23,6 +23,7 @@ use xoff_core::Rng;
 
 use crate::division::Division;
 use crate::packet::{Packet, QueueMask};
+use crate::recount::{Checked, WaitingPacket};
 use crate::sched::Scheduler;
 
 pub use crate::header::Ask;
@@ -187,6 +188,14 @@ pub trait HopControl {
     fn holds_paused(&self, _ingress: u16) -> QueueMask {
         0
     }
+
+    /// Counts what it counts again, from all data packets that wait at the switch.
+    ///
+    /// # Errors
+    /// A count that differs, or a pause without a reason.
+    fn recount(&self, _waiting: &[WaitingPacket<'_>]) -> Checked {
+        Ok(())
+    }
 }
 
 xoff_core::seam! {
@@ -272,6 +281,25 @@ impl AnyHop {
             Self::ElidingBfc(eliding) => Some(eliding.inner().stats()),
             _ => None,
         }
+    }
+
+    /// Counts what it counts again. See [`HopControl::recount`].
+    pub(crate) fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+        each_hop!(self, hop => hop.recount(waiting))
+    }
+
+    /// Whether `holds_paused` names the queues that its neighbours should have paused, after all
+    /// its frames have arrived.
+    #[must_use]
+    pub fn names_pauses(&self) -> bool {
+        matches!(
+            self,
+            Self::Pfc(_)
+                | Self::ElidingPfc(_)
+                | Self::Bfc(_)
+                | Self::BfcClasses(_)
+                | Self::ElidingBfc(_)
+        )
     }
 
     /// The neighbour's queues that this switch holds paused at an ingress port.

@@ -255,6 +255,12 @@ where
         packets.map(|id| pool[id].flow).collect::<FxHashSet<_>>().len() as u32
     }
 
+    fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>)) {
+        for (number, line) in (0..).zip(self.lines.as_ref()) {
+            line.queue.packets(pool).for_each(|id| visit(id, Some(number)));
+        }
+    }
+
     fn head(&self, queue: u8) -> Option<u32> {
         self.queue(queue).head()
     }

@@ -100,6 +100,9 @@ pub trait Scheduler {
     fn flows(&self, _pool: &Pool) -> u32 {
         self.active()
     }
+    /// Calls `visit` with each packet here, in the order of each queue, and the queue that counts it
+    /// in `queue_wire_bytes`, if one does.
+    fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>));
     /// The packet that leaves a queue next, if queues can be paused. [`Packet::next`] links to the
     /// packets behind it.
     fn head(&self, _queue: u8) -> Option<u32> {
@@ -291,6 +294,11 @@ impl Egress {
             }
         });
         held
+    }
+
+    /// Calls `visit` with each data packet here, as [`Scheduler::each_packet`].
+    pub fn each_data(&self, pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>)) {
+        each_scheduler!(&self.scheduler, queues => queues.each_packet(pool, visit));
     }
 
     /// Bytes waiting in paused data queues.

@@ -137,6 +137,10 @@ impl Scheduler for PerFlow {
         self.paused = mask != 0;
     }
 
+    fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>)) {
+        self.flows.each_packet(pool, visit);
+    }
+
     fn active(&self) -> u32 {
         self.flows.count()
     }

@@ -62,6 +62,13 @@ impl<T> PerFlowQueues<T> {
         self.free.push(number);
     }
 
+    /// Calls `visit` with each packet here. No queue of the port counts it.
+    pub(super) fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>)) {
+        for flow in &self.queues {
+            flow.queue.packets(pool).for_each(|id| visit(id, None));
+        }
+    }
+
     /// The number of flows with packets here.
     pub(super) fn count(&self) -> u32 {
         self.by_flow.len() as u32

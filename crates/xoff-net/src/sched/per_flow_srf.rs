@@ -100,6 +100,10 @@ impl Scheduler for PerFlowSrf {
         self.paused = mask != 0;
     }
 
+    fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>)) {
+        self.flows.each_packet(pool, visit);
+    }
+
     fn active(&self) -> u32 {
         self.flows.count()
     }

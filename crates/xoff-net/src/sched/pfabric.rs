@@ -215,6 +215,11 @@ impl Scheduler for PFabric {
         self.paused = mask != 0;
     }
 
+    fn each_packet(&self, _pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>)) {
+        let waiting = self.waiting.iter().filter(|packet| packet.arrival > 0);
+        waiting.for_each(|packet| visit(packet.id, None));
+    }
+
     fn active(&self) -> u32 {
         self.flows.len() as u32
     }

@@ -24,6 +24,7 @@ mod golden;
 mod homa;
 mod host_limits;
 mod hpcc_ns3;
+mod invariants;
 mod locality;
 mod lossless;
 mod measures;

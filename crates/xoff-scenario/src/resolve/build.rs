@@ -41,6 +41,7 @@ pub(crate) fn plan(run: &RunConfig) -> Plan {
         paths: run.paths,
         batches: run.batches,
         partitions: usize::from(run.partitions),
+        check_invariants: run.check_invariants,
     }
 }
 

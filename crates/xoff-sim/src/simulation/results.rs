@@ -202,6 +202,9 @@ impl Simulation {
     /// both come in the order of events.
     pub fn record_ends_and_pauses(&mut self) {
         self.ends = Some(Vec::new());
+        if let Some(invariants) = &mut self.invariants {
+            invariants.leave_frames();
+        }
         for partition in &mut self.partitions {
             partition.fabric_mut().heard = Some(Vec::new());
         }

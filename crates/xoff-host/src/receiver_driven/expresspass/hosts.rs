@@ -5,7 +5,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{BitRate, Rng, TimerId};
 use xoff_net::credit::{CreditQueue, CreditShape};
 use xoff_net::packet::flag;
-use xoff_net::{Kind, Packet};
+use xoff_net::{Kind, Packet, Pool};
 
 use super::receiver::{Half, Reply};
 use super::sender::{CreditSender, Echo, Spent};
@@ -347,6 +347,10 @@ impl Driven for ExpressPassHosts {
             self.counts.wasted += sender.go_back(flow, seq);
         }
         self.request_for_rest(context, id);
+    }
+
+    fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
+        self.ports.iter().flat_map(|port| port.credits.packets(pool)).for_each(visit);
     }
 
     fn rx_progress(&self, flow: u32) -> Option<RxProgress> {

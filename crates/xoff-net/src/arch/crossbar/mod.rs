@@ -32,7 +32,7 @@ use super::cioq::{Cioq, CioqParts, IngressQueued};
 use crate::fabric::Fabric;
 use crate::hop::IngressControl;
 use crate::hop::pfc::{DrainBytes, Pfc};
-use crate::packet::CONTROL_QUEUE;
+use crate::packet::{CONTROL_QUEUE, Pool};
 use crate::ports::PortMask;
 
 pub use config::{CrossbarConfig, EgressOverflow};
@@ -189,6 +189,10 @@ impl IngressQueued for Crossbar {
         } else {
             self.on_crossed(fabric, number, id)
         }
+    }
+
+    fn each_before_egress(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
+        self.queues.packets(pool).for_each(visit);
     }
 
     /// A port may send, or a matching is due.

@@ -56,6 +56,11 @@ impl VirtualOutputQueues {
         Some(id)
     }
 
+    /// All packets in them.
+    pub(super) fn packets(&self, pool: &Pool) -> impl Iterator<Item = u32> {
+        self.queues.iter().flat_map(|queue| queue.packets(pool))
+    }
+
     /// By output, packets at the inputs.
     #[inline]
     pub(super) fn wanted(&self) -> &[Wanted] {

@@ -41,6 +41,11 @@ impl Ingress {
         id
     }
 
+    /// All packets in them.
+    pub(super) fn packets(&self, pool: &Pool) -> impl Iterator<Item = u32> {
+        self.queues.iter().flat_map(|queue| queue.packets(pool))
+    }
+
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.occupied == 0

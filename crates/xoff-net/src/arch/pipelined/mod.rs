@@ -32,6 +32,7 @@ use super::cioq::{Cioq, CioqParts, IngressQueued};
 use crate::fabric::Fabric;
 use crate::hop::capfc::{Capfc, CapfcConfig};
 use crate::hop::pfc::Pfc;
+use crate::packet::Pool;
 
 pub use config::{MemoryKind, OnFull, PipelineConfig};
 pub use settings::PipelinedSettings;
@@ -122,6 +123,10 @@ impl IngressQueued for Pipelined {
         _id: u32,
     ) -> Option<u32> {
         self.process(fabric, destinations)
+    }
+
+    fn each_before_egress(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
+        self.ingress.packets(pool).chain(self.processor.packets(pool)).for_each(visit);
     }
 
     #[inline]

@@ -67,6 +67,11 @@ impl Processor {
         self.next_admission = own + self.interval;
     }
 
+    /// The packets inside.
+    pub(super) fn packets(&self, pool: &Pool) -> impl Iterator<Item = u32> {
+        self.packets.packets(pool)
+    }
+
     /// The next packet to leave, once it is due.
     #[inline]
     #[must_use]

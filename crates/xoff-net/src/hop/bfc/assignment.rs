@@ -1,13 +1,16 @@
 //! Assignment of flows to the queues of an egress port (BFC §3.3.1, and "Sticky queue assignment"
 //! in §3.3.2). It does not depend on pauses.
 
+use rustc_hash::FxHashMap;
 use xoff_core::Rng;
+use xoff_core::invariant::{Checker, equal};
 
 use super::BfcConfig;
 use super::config::{Assignment, EmptyQueueOrder};
 use super::flow_table::{Entry, FlowTable};
 use crate::division::{Divided, Undivided};
 use crate::packet::{CLASSES, Kind, Packet, flag};
+use crate::recount::{Checked, WaitingPacket};
 use crate::sched::QueueMask;
 
 /// Time stamps of the flow table count units of 2^10 ps: 32 bits wrap around after 4.4 s. An entry
@@ -190,6 +193,32 @@ impl<D: Divided> FlowQueues<D> {
             flows[queue as usize] += 1;
         }
         flows.iter().filter(|&&flows| flows > 1).sum()
+    }
+
+    /// Counts the packets of each flow again, from all data packets that wait at the switch.
+    ///
+    /// # Errors
+    /// A count that differs.
+    pub(super) fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+        let mut sizes = FxHashMap::<(u16, u32), u32>::default();
+        for waits in waiting {
+            *sizes.entry((waits.egress, self.index(waits.packet))).or_default() += 1;
+        }
+        let mut entries = 0;
+        for (egress, port) in (0..).zip(&self.egresses) {
+            let mut active = 0;
+            for (index, size) in port.table.sizes() {
+                let waiting = sizes.get(&(egress, index)).copied().unwrap_or_default();
+                let place = || format!("packets of flow-table entry {index} of egress {egress}");
+                equal(Checker::Buffers, waiting, size, place)?;
+                active += 1;
+            }
+            let place = || format!("flow-table entries with packets of egress {egress}");
+            equal(Checker::Buffers, active, port.active, place)?;
+            entries += active as usize;
+        }
+        let place = || "flow-table entries with packets".to_owned();
+        equal(Checker::Buffers, sizes.len(), entries, place)
     }
 
     /// Counts so far.

@@ -4,6 +4,7 @@
 
 use super::super::Signal;
 use crate::packet::Packet;
+use crate::recount::{Checked, WaitingPacket};
 use crate::sched::{QueueMask, Scheduler};
 
 /// Frames sent to neighbours, for the results.
@@ -58,6 +59,14 @@ pub trait Upstream {
 
 /// Upstream queues or flows, with a count of the reasons to pause each one.
 pub trait Counted: Upstream {
+    /// Counts the reasons again, from all data packets that wait at the switch.
+    ///
+    /// # Errors
+    /// A count that differs, or a pause without a reason.
+    fn recount(&self, _waiting: &[WaitingPacket<'_>]) -> Checked {
+        Ok(())
+    }
+
     /// Adds a reason to pause the source of a packet. The first reason pauses it.
     fn hold(&mut self, packet: &Packet) -> Option<Signal>;
 
@@ -94,4 +103,12 @@ pub trait Backpressure {
 
     /// Whether a packet that finds its port empty may pass without a signal.
     fn lets_pass(&self, egress: u16, packet: &Packet) -> bool;
+
+    /// Counts the reasons for pauses again, from all data packets that wait at the switch.
+    ///
+    /// # Errors
+    /// A count that differs, or a pause without a reason.
+    fn recount(&self, _waiting: &[WaitingPacket<'_>]) -> Checked {
+        Ok(())
+    }
 }

@@ -8,6 +8,7 @@ use super::upstream_queues::UpstreamQueues;
 use super::{BfcConfig, BfcPort};
 use crate::division::{Divided, Undivided};
 use crate::packet::{CONTROL_QUEUE, Packet, flag};
+use crate::recount::{Checked, WaitingPacket};
 use crate::sched::Scheduler;
 
 /// Backpressure that counts packets above the threshold against their sources.
@@ -78,6 +79,10 @@ impl<U: Counted, D: Divided> Backpressure for Counting<U, D> {
         }
         packet.flags &= !flag::COUNTED;
         self.upstream.release(packet)
+    }
+
+    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+        self.upstream.recount(waiting)
     }
 
     #[inline]

@@ -70,6 +70,11 @@ impl FlowTable {
         self.slots.iter().filter(|entry| entry.size > 0).map(|entry| entry.queue)
     }
 
+    /// The index and the packets of each entry with packets.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.slots.iter().filter(|entry| entry.size > 0).map(|entry| (entry.index, entry.size))
+    }
+
     #[inline(never)]
     fn find(&mut self, index: u32, now: u32, sticky: u32) -> usize {
         let mask = self.slots.len().wrapping_sub(1);

@@ -24,6 +24,7 @@ use backpressure::Upstream;
 
 use crate::division::{Divided, Division, Undivided};
 use crate::packet::Packet;
+use crate::recount::{Checked, WaitingPacket};
 use crate::sched::{QueueMask, Scheduler};
 
 pub use assignment::AssignmentStats;
@@ -213,6 +214,11 @@ impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         self.backpressure.upstream().paused(ingress)
+    }
+
+    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+        self.flows.recount(waiting)?;
+        self.backpressure.recount(waiting)
     }
 }
 

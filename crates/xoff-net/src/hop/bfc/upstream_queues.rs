@@ -1,10 +1,13 @@
 //! Reasons to pause each queue of the neighbours, and the bitmaps that repeat the pauses (BFC
 //! §3.3.2).
 
+use xoff_core::invariant::{Checker, equal};
+
 use super::super::{Ask, Signal};
 use super::BfcConfig;
 use super::backpressure::{Counted, PauseFrames, Upstream};
 use crate::packet::Packet;
+use crate::recount::{Checked, WaitingPacket};
 use crate::sched::QueueMask;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,6 +93,23 @@ impl Counted for UpstreamQueues {
     #[inline]
     fn release(&mut self, packet: &Packet) -> Option<Signal> {
         self.remove(packet.ingress, packet.upstream)
+    }
+
+    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+        let queues = usize::from(self.queues);
+        let mut counts = vec![0u32; self.counts.len()];
+        for WaitingPacket { packet, .. } in waiting.iter().filter(|waits| waits.is_counted()) {
+            counts[usize::from(packet.ingress) * queues + usize::from(packet.upstream)] += 1;
+        }
+        for (place, (&counted, &count)) in counts.iter().zip(&self.counts).enumerate() {
+            let (ingress, queue) = (place / queues, place % queues);
+            let place = || format!("pause counter of ingress {ingress}, queue {queue}");
+            equal(Checker::Pauses, counted, count, place)?;
+            let paused = self.neighbours[ingress].paused >> queue & 1 == 1;
+            let place = || format!("pause of ingress {ingress}, queue {queue}");
+            equal(Checker::Pauses, counted > 0, paused, place)?;
+        }
+        Ok(())
     }
 }
 

@@ -6,12 +6,14 @@
 //! the simulator that the BFC paper used for HPCC, DCQCN and DCTCP (its switch memory unit).
 
 use xoff_core::Bytes;
+use xoff_core::invariant::{Checker, Violation, equal, holds};
 use xoff_core::prefetch::prefetch;
 
 use super::{Accounting, Pfc, PfcConfig, headroom};
 use crate::hop::elide::Elide;
 use crate::hop::{HopControl, IngressControl, Signal};
 use crate::packet::{CLASSES, Packet};
+use crate::recount::{Checked, WaitingPacket};
 use crate::sched::{QueueMask, Scheduler};
 
 /// The properties of a port that PFC uses.
@@ -228,6 +230,29 @@ impl HopControl for Pfc {
     /// Classes this switch holds paused at the neighbour of a port.
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         QueueMask::from(self.paused_queues(ingress))
+    }
+
+    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+        let mut held = vec![[0u64; CLASSES]; self.ingresses.len()];
+        for WaitingPacket { packet, .. } in waiting {
+            let class = usize::from(packet.class());
+            held[usize::from(packet.ingress)][class] += u64::from(packet.wire_bytes);
+        }
+        let mut pool_used = 0;
+        for (number, (ingress, held)) in self.ingresses.iter().zip(&held).enumerate() {
+            for (class, (count, &bytes)) in ingress.accounts.counts.iter().zip(held).enumerate() {
+                let place = || format!("bytes of class {class} at ingress {number}");
+                equal(Checker::Buffers, bytes, count.bytes + count.headroom, place)?;
+                holds(ingress.paused >> class & 1 == 0 || bytes > 0, || {
+                    let place = format!("class {class} at ingress {number}");
+                    let expected = "no pause: none of its bytes wait here";
+                    Violation::new(Checker::Pauses, place, expected, "a pause")
+                })?;
+                pool_used += self.accounting.shared(count);
+            }
+        }
+        let place = || "bytes of the pool in use".to_owned();
+        equal(Checker::Buffers, pool_used, self.accounting.pool_used, place)
     }
 }
 

@@ -117,6 +117,10 @@ impl Scheduler for DrrFlows {
         self.queues.active()
     }
 
+    fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>)) {
+        self.queues.each_packet(pool, visit);
+    }
+
     fn head(&self, queue: u8) -> Option<u32> {
         self.queues.head(queue)
     }

@@ -126,6 +126,11 @@ impl Scheduler for TrafficManager {
         self.0.queues.active()
     }
 
+    fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>)) {
+        self.0.queues.each_packet(pool, visit);
+        self.0.behind.packets(pool).for_each(|id| visit(id, None));
+    }
+
     fn head(&self, queue: u8) -> Option<u32> {
         self.0.queues.head(queue)
     }

@@ -339,6 +339,12 @@ impl Scheduler for SfqCodel {
         self.paused = mask != 0;
     }
 
+    fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>)) {
+        for bin in &self.bins {
+            bin.queue.packets(pool).for_each(|id| visit(id, None));
+        }
+    }
+
     fn active(&self) -> u32 {
         self.busy
     }

@@ -1,0 +1,174 @@
+//! Checks of hosts: of their state, and of each packet that a flow sends while checks are on.
+
+use rustc_hash::FxHashMap;
+use xoff_core::FlowId;
+use xoff_core::invariant::{Checker, Violation, equal, holds};
+use xoff_net::Fabric;
+use xoff_net::recount::Checked;
+
+use super::Hosts;
+use crate::flow::Sender;
+use crate::nic::RoundRobin;
+use crate::receiver_driven::Driven;
+
+/// What checks of sent packets remember.
+#[derive(Debug, Default)]
+pub(super) struct SendChecks {
+    /// Payload sent so far, again and again included.
+    sent_bytes: u64,
+    /// By slot, the flow that sent last and its rate, and when pacing allows its next packet (ps).
+    /// A change of the rate may move that time, and moves it back when the rate returns.
+    paced: FxHashMap<u32, (FlowId, u64, u64)>,
+    /// Whether the hosts have streams, whose pace the server sets.
+    has_streams: bool,
+    /// Whether flows post packets ahead, which are sent even if the window falls meanwhile.
+    posts_ahead: bool,
+    /// The first violation.
+    broken: Option<Box<Violation>>,
+}
+
+impl SendChecks {
+    /// A flow has taken a packet: its payload, and whether it was sent before.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_sent(
+        &mut self,
+        now: u64,
+        (sender, flow): (u32, &Sender),
+        (payload, again): (u64, bool),
+    ) {
+        self.sent_bytes += payload;
+        let (id, rate) = (flow.start.id, flow.pace.rate);
+        let before = self.paced.insert(sender, (id, rate, flow.next_avail));
+        let paced = before.filter(|&(same, then, _)| (same, then) == (id, rate));
+        let outcome = match paced {
+            Some((_, _, time)) if time > now && !self.has_streams => {
+                let place = flow.label();
+                let expected = format!("no packet before {time} ps, by its pace");
+                let violation = Violation::new(Checker::Limits, place, expected, "a packet");
+                Err(Box::new(violation.with_state(flow.progress())))
+            }
+            _ if again || self.posts_ahead => Ok(()),
+            _ => flow.audit_sent(now, payload),
+        };
+        if let (Err(violation), None) = (outcome, &self.broken) {
+            self.broken = Some(Box::new(violation.at(now)));
+        }
+    }
+}
+
+impl Hosts {
+    /// Checks each packet that flows send from now on.
+    pub fn check_sends(&mut self) {
+        self.sends_plainly = false;
+        let has_streams = self.setup.flowtune.is_some();
+        let posts_ahead = self.setup.transport.round_robin == RoundRobin::Posted;
+        let checks = SendChecks { has_streams, posts_ahead, ..SendChecks::default() };
+        self.checks = Some(Box::new(checks));
+    }
+
+    /// Payload that flows have sent, and payload that has arrived at hosts here.
+    #[must_use]
+    pub fn payload_bytes(&self) -> (u64, u64) {
+        let sent = self.checks.as_ref().map_or(0, |checks| checks.sent_bytes);
+        (sent, self.nics.iter().map(|nic| nic.received_bytes).sum())
+    }
+
+    /// Calls `visit` with each packet that waits at a NIC.
+    pub fn each_packet(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32)) {
+        let pool = &fabric.packets;
+        self.nics.iter().for_each(|nic| nic.each_packet(pool, visit));
+        let posted = self.posted.iter().chain(&self.posted_acks);
+        posted.for_each(|posted| posted.each_packet(pool, visit));
+        if let Some(transport) = &self.receiver_driven {
+            transport.each_packet(pool, visit);
+        }
+    }
+
+    /// Checks the flows and their slots, timers and queues.
+    ///
+    /// # Errors
+    /// The first violation.
+    pub fn audit(&self, fabric: &Fabric) -> Checked {
+        if let Some(broken) = self.checks.as_ref().and_then(|checks| checks.broken.clone()) {
+            return Err(broken);
+        }
+        self.audit_slots()?;
+        self.audit_nics()?;
+        for (slot, flow) in self.flows.iter().enumerate() {
+            if flow.alive {
+                flow.audit()?;
+                continue;
+            }
+            let own = [(flow.pace_timer, "pacing"), (flow.control_timer, "control")];
+            let tcp = self.tcp.as_ref().map(|tcp| (tcp.timer(slot), "retransmission"));
+            for (timer, name) in own.into_iter().chain(tcp) {
+                holds(fabric.wheel.armed(timer).is_none(), || {
+                    let place = format!("{}, {name} timer", flow.label());
+                    let found = format!("armed for {:?} ps", fabric.wheel.armed(timer));
+                    Violation::new(Checker::Timers, place, "no timer: the flow has ended", found)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn audit_slots(&self) -> Checked {
+        let mut free = vec![false; self.flows.len()];
+        for &slot in &self.free {
+            let flow = &self.flows[slot as usize];
+            let twice = std::mem::replace(&mut free[slot as usize], true);
+            holds(!flow.alive && !twice, || {
+                let found = if twice { "free twice" } else { "alive and free" };
+                let place = format!("slot {slot}, {}", flow.label());
+                Violation::new(Checker::Slots, place, "a slot that is free once or used", found)
+            })?;
+        }
+        // With round robin by index, a NIC drops an ended flow when its search passes it.
+        if self.setup.transport.round_robin == RoundRobin::Index {
+            return Ok(());
+        }
+        for (slot, flow) in self.flows.iter().enumerate() {
+            holds(flow.alive || flow.ringing || free[slot], || {
+                let place = format!("slot {slot}, {}", flow.label());
+                Violation::new(Checker::Slots, place, "a free slot: the flow has ended", "leaked")
+            })?;
+        }
+        Ok(())
+    }
+
+    fn audit_nics(&self) -> Checked {
+        let mut ringed = vec![false; self.flows.len()];
+        let rings = self.setup.transport.round_robin == RoundRobin::Ready;
+        for (number, nic) in self.nics.iter().enumerate() {
+            for (place, &sender) in nic.flows.iter().enumerate() {
+                let flow = &self.flows[sender as usize];
+                let listed = (flow.alive, flow.nic as usize, flow.place as usize);
+                holds(listed == (true, number, place), || {
+                    let at = format!("NIC of host {}, {}", nic.host.0, flow.label());
+                    let expected = format!("a live flow at place {place} of NIC {number}");
+                    Violation::new(Checker::Slots, at, expected, format!("{listed:?}"))
+                })?;
+            }
+            if rings {
+                let audited = nic.audit_rings(&self.flows, &mut ringed);
+                audited.map_err(|broken| {
+                    Box::new(broken.within(&format!("NIC of host {}", nic.host.0)))
+                })?;
+            }
+        }
+        let alive = self.flows.iter().filter(|flow| flow.alive).count();
+        let listed = self.nics.iter().map(|nic| nic.flows.len()).sum();
+        equal(Checker::Slots, alive, listed, || "live flows in the lists of NICs".to_owned())?;
+        if !rings {
+            return Ok(());
+        }
+        for (flow, &ringed) in self.flows.iter().zip(&ringed) {
+            holds(flow.ringing == ringed, || {
+                let (expected, found) = (format!("a turn: {}", flow.ringing), ringed);
+                Violation::new(Checker::Slots, flow.label(), expected, found)
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! Counts of switches, made again from the packets that wait there. Each must equal what the switch
+//! has counted packet by packet.
+
+use xoff_core::invariant::{Checker, Violation, equal, holds};
+
+use crate::arch::{AnySwitch, Switch};
+use crate::packet::{Packet, Pool, QueueMask, flag};
+use crate::sched::{Egress, Scheduler, each_scheduler};
+
+/// The outcome of a check.
+pub type Checked = Result<(), Box<Violation>>;
+
+/// A data packet that waits at an egress port of a switch.
+#[derive(Clone, Copy, Debug)]
+pub struct WaitingPacket<'a> {
+    /// The number of the egress port.
+    pub egress: u16,
+    /// The packet.
+    pub packet: &'a Packet,
+}
+
+impl WaitingPacket<'_> {
+    /// Whether it is a reason for a pause that BFC counts.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.packet.has(flag::COUNTED)
+    }
+}
+
+/// The data packets of a port.
+#[derive(Debug)]
+struct PortCounts {
+    /// By queue, bytes on the wire and the time at which the last packet joined (ps).
+    queues: [(u32, u64); 128],
+    /// Queues with packets.
+    occupied: QueueMask,
+    /// Whether a packet waits that no queue counts.
+    beside: bool,
+    bytes: u32,
+}
+
+impl Egress {
+    /// Counts its packets again. `visit` gets each of them, and whether it is data. `stamped`: data
+    /// has the time at which it joined its queue.
+    ///
+    /// # Errors
+    /// A count that differs, or packets out of order.
+    pub fn recount(&self, pool: &Pool, stamped: bool, mut visit: impl FnMut(u32, bool)) -> Checked {
+        let mut control = 0;
+        for id in self.common.control.packets(pool) {
+            control += u32::from(pool[id].wire_bytes);
+            visit(id, false);
+        }
+        let place = || "bytes of the control queue".to_owned();
+        equal(Checker::Queues, control, self.common.control.bytes(), place)?;
+        if self.common.data_bytes == 0 && !self.has_data() {
+            return Ok(());
+        }
+        let mut counts = PortCounts { queues: [(0, 0); 128], occupied: 0, beside: false, bytes: 0 };
+        let mut overtaken = None;
+        self.each_data(pool, &mut |id, queue| {
+            let packet = &pool[id];
+            counts.bytes += u32::from(packet.wire_bytes);
+            visit(id, true);
+            let Some(queue) = queue else {
+                counts.beside = true;
+                return;
+            };
+            counts.occupied |= 1 << queue;
+            let (bytes, joined) = &mut counts.queues[usize::from(queue)];
+            *bytes += u32::from(packet.wire_bytes);
+            if stamped && packet.time < *joined || packet.queue != queue {
+                overtaken = Some((queue, *packet));
+            }
+            *joined = packet.time;
+        });
+        if let Some((queue, packet)) = overtaken {
+            let found = format!("{packet:?}");
+            let expected = "packets of this queue, in the order of their arrival";
+            let place = format!("queue {queue}");
+            return Err(Box::new(Violation::new(Checker::Order, place, expected, found)));
+        }
+        self.compare(&counts)
+    }
+
+    /// Whether the scheduler believes that it holds packets.
+    fn has_data(&self) -> bool {
+        each_scheduler!(&self.scheduler, queues => queues.occupied() != 0 || queues.is_ready())
+    }
+
+    fn compare(&self, counts: &PortCounts) -> Checked {
+        let place = || "bytes of data".to_owned();
+        equal(Checker::Queues, counts.bytes, self.common.data_bytes, place)?;
+        let any = counts.occupied != 0 || counts.beside;
+        each_scheduler!(&self.scheduler, queues => {
+            // Some schedulers do not divide their memory into queues.
+            let divides = counts.occupied != 0;
+            if divides {
+                let place = || "queues with packets, as a mask".to_owned();
+                equal(Checker::Queues, counts.occupied, queues.occupied(), place)?;
+                for queue in (0..128).filter(|queue| counts.occupied >> queue & 1 == 1) {
+                    let place = || format!("bytes of queue {queue}");
+                    let (bytes, _) = counts.queues[usize::from(queue)];
+                    equal(Checker::Queues, bytes, queues.queue_wire_bytes(queue), place)?;
+                }
+            }
+            let ready = match (divides, counts.beside) {
+                (true, false) => counts.occupied & !queues.paused() != 0,
+                // A few packets have left their queues, and no pause stops them.
+                (true, true) => true,
+                (false, _) => any && (queues.paused() == 0 || queues.occupied() == 0),
+            };
+            let place = || "whether a packet may be sent".to_owned();
+            equal(Checker::Queues, ready, queues.is_ready(), place)
+        })
+    }
+}
+
+impl AnySwitch {
+    /// Counts its memory, and what its hop control counts, again from the data packets at its
+    /// egress ports and the bytes `inside` that have not reached one.
+    ///
+    /// # Errors
+    /// A count that differs.
+    pub fn recount(&self, waiting: &[WaitingPacket<'_>], inside: u64) -> Checked {
+        let memory = |waits: &WaitingPacket<'_>| {
+            let scheduler = &self.egress()[usize::from(waits.egress)].scheduler;
+            let bytes = waits.packet.wire_bytes;
+            u64::from(each_scheduler!(scheduler, queues => queues.memory_bytes(bytes)))
+        };
+        let used = waiting.iter().map(memory).sum::<u64>() + inside;
+        let place = || "bytes of memory in use".to_owned();
+        equal(Checker::Buffers, used, self.used_bytes(), place)?;
+        self.hop().map_or(Ok(()), |hop| hop.recount(waiting))
+    }
+
+    /// Whether it drops packets although its memory cannot fill up.
+    ///
+    /// # Errors
+    /// If it does.
+    pub fn check_losses(&self) -> Checked {
+        let drops = self.stats().drops;
+        holds(!self.is_endless() || drops == 0, || {
+            Violation::new(Checker::Losses, "packets dropped", 0, drops)
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! The place of every packet of a partition.
+
+use xoff_core::invariant::{Checker, Violation, holds};
+use xoff_net::fabric::OnLink;
+use xoff_net::recount::Checked;
+use xoff_net::{Kind, Packet};
+
+use super::State;
+use super::pauses::Links;
+use crate::partition::{Owner, Partition};
+use crate::tag;
+
+/// A slot of the pool with no packet, with a packet that has a place, and with one that has two.
+const UNKNOWN: u8 = 0;
+const FREE: u8 = 1;
+const PLACED: u8 = 2;
+
+/// The packets of a partition that have been found so far.
+pub(super) struct Census {
+    slots: Vec<u8>,
+    /// The first packet found in two places.
+    twice: Option<u32>,
+    /// By switch, bytes on the way between its stages.
+    pub(super) staged: Vec<u64>,
+}
+
+impl Census {
+    /// Finds the packets on links, in service, at hosts, and between the stages of switches.
+    pub(super) fn of(
+        state: &State<'_>,
+        partition: &Partition,
+        links: &mut Links,
+    ) -> Result<Self, Box<Violation>> {
+        let fabric = partition.fabric();
+        let pool = &fabric.packets;
+        let mut census = Self {
+            slots: vec![UNKNOWN; pool.slots()],
+            twice: None,
+            staged: vec![0; partition.switches().len()],
+        };
+        for &free in pool.free() {
+            census.slots[free as usize] = FREE;
+        }
+        let mut staged = Vec::new();
+        fabric.each_on_link(
+            |id, place| {
+                census.found(id);
+                match place {
+                    OnLink::Arriving { port, time } => {
+                        links.arrives(fabric.port_id(port), time, pool[id]);
+                    }
+                    OnLink::Kept => links.kept(&pool[id]),
+                }
+            },
+            |event| {
+                if event.tag & !((1 << 28) - 1) == tag::STAGE {
+                    staged.push((event.tag - tag::STAGE, event.item));
+                }
+            },
+        );
+        for (port, id) in staged {
+            census.found(id);
+            if let Owner::Switch(switch, _) = partition.owner(port) {
+                census.staged[switch as usize] += u64::from(pool[id].wire_bytes);
+            }
+        }
+        partition.hosts().each_packet(fabric, &mut |id| census.found(id));
+        census.check_twice(state, partition)?;
+        Ok(census)
+    }
+
+    /// A packet has a place.
+    pub(super) fn found(&mut self, id: u32) {
+        let before = std::mem::replace(&mut self.slots[id as usize], PLACED);
+        if before != UNKNOWN {
+            self.twice = self.twice.or(Some(id));
+        }
+    }
+
+    fn check_twice(&self, state: &State<'_>, partition: &Partition) -> Checked {
+        let Some(id) = self.twice else { return Ok(()) };
+        let place = label(state, &partition.fabric().packets[id]);
+        Err(Box::new(Violation::new(Checker::Packets, place, "one place", "two places")))
+    }
+
+    /// All places have been searched. Returns the payload on the way.
+    pub(super) fn finish(
+        &self,
+        state: &State<'_>,
+        partition: &Partition,
+    ) -> Result<u64, Box<Violation>> {
+        self.check_twice(state, partition)?;
+        let pool = &partition.fabric().packets;
+        let overhead = u64::from(state.setup.hosts.overhead());
+        let mut payload = 0;
+        for (id, &slot) in (0..).zip(&self.slots) {
+            holds(slot != UNKNOWN, || {
+                let place = label(state, &pool[id]);
+                Violation::new(Checker::Packets, place, "one place", "a packet that was leaked")
+            })?;
+            if slot == PLACED && pool[id].kind == Kind::Data {
+                payload += u64::from(pool[id].wire_bytes) - overhead;
+            }
+        }
+        Ok(payload)
+    }
+}
+
+/// A packet, in reports.
+pub(super) fn label(state: &State<'_>, packet: &Packet) -> String {
+    let topology = &state.setup.topology;
+    let host = |number: u32| topology.name(xoff_core::NodeId(number));
+    format!(
+        "{:?} packet of flow {} from host {} to host {}, byte {}, {} bytes, queue {}",
+        packet.kind,
+        packet.flow,
+        host(packet.src),
+        host(packet.dst),
+        packet.seq,
+        packet.wire_bytes,
+        packet.queue,
+    )
+}

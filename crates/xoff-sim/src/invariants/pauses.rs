@@ -1,0 +1,175 @@
+//! Both ends of each link: the pauses that one asks for and the other obeys, and the packets
+//! between them.
+
+use rustc_hash::FxHashMap;
+use xoff_core::PortId;
+use xoff_core::invariant::{Checker, Violation, equal, holds};
+use xoff_net::arch::{AnySwitch, Switch};
+use xoff_net::fabric::Heard;
+use xoff_net::header::Ask;
+use xoff_net::packet::{CONTROL_QUEUE, QueueMask};
+use xoff_net::recount::Checked;
+use xoff_net::{Kind, Packet};
+
+use super::State;
+use super::census::label;
+use crate::partition::Owner;
+
+/// Since when each queue of a port is paused (ps), by the frames that have arrived there.
+#[derive(Debug, Default)]
+pub(super) struct PausedSince(FxHashMap<u32, Option<Vec<(u8, u64)>>>);
+
+impl PausedSince {
+    /// A frame has arrived at a port.
+    pub(super) fn hear(&mut self, frame: &Heard) {
+        let paused = self.0.entry(frame.port).or_insert_with(|| Some(Vec::new()));
+        let Some(queues) = paused else { return };
+        let names = |queue: u8| frame.queues >> queue & 1 == 1;
+        match frame.ask {
+            Ask::Pause => {}
+            Ask::Resume => queues.retain(|&(queue, _)| !names(queue)),
+            Ask::Exactly => queues.retain(|&(queue, _)| names(queue)),
+            // These pauses end without a frame, or concern flows.
+            Ask::PauseFor | Ask::PauseFlow | Ask::ResumeFlow => *paused = None,
+        }
+        if let (Some(queues), Ask::Pause | Ask::Exactly) = (paused, frame.ask) {
+            for queue in (0..128).filter(|&queue| names(queue)) {
+                if queues.iter().all(|&(paused, _)| paused != queue) {
+                    queues.push((queue, frame.time_ps));
+                }
+            }
+        }
+    }
+
+    fn of(&self, port: PortId, queue: u8) -> Option<u64> {
+        let queues = self.0.get(&port.0)?.as_ref()?;
+        queues.iter().find(|&&(paused, _)| paused == queue).map(|&(_, since)| since)
+    }
+}
+
+/// A packet on a link, and the time of its arrival (ps).
+type Arriving = (PortId, u64, Packet);
+
+/// What is on the links of a network.
+pub(super) struct Links {
+    arriving: Vec<Arriving>,
+    /// Whether a frame of a port has not arrived at its neighbour.
+    asks: Vec<bool>,
+    /// Whether a frame is on its way, but its port is not known.
+    asks_somewhere: bool,
+}
+
+impl Links {
+    pub(super) fn new(ports: usize) -> Self {
+        Self { arriving: Vec::new(), asks: vec![false; ports], asks_somewhere: false }
+    }
+
+    /// A packet arrives at a port at a time (ps).
+    pub(super) fn arrives(&mut self, port: PortId, time: u64, packet: Packet) {
+        self.arriving.push((port, time, packet));
+    }
+
+    /// A packet is kept by a port.
+    pub(super) fn kept(&mut self, packet: &Packet) {
+        self.asks_somewhere |= packet.kind == Kind::LinkControl;
+    }
+
+    /// A frame waits at a port.
+    pub(super) fn asks(&mut self, port: PortId) {
+        self.asks[port.index()] = true;
+    }
+
+    /// Checks all links.
+    pub(super) fn audit(mut self, state: &State<'_>, paused: Option<&PausedSince>) -> Checked {
+        self.arriving.sort_unstable_by_key(|&(port, time, _)| (port, time));
+        let mut last: Option<(PortId, u64)> = None;
+        for (port, time, packet) in &self.arriving {
+            let from = state.setup.topology.port(*port).peer;
+            let (sender, number) = state.partition_of(from);
+            let takes = sender.fabric().duration(number, u64::from(packet.wire_bytes));
+            let before = last.filter(|(same, _)| same == port).map_or(0, |(_, time)| time);
+            holds(time - before >= takes, || {
+                let expected = format!("{takes} ps after the packet before it, or later");
+                let place = format!("{}, {}", state.port_label(from), label(state, packet));
+                let found = format!("{} ps after it", time - before);
+                Violation::new(Checker::Order, place, expected, found)
+            })?;
+            last = Some((*port, *time));
+            if packet.kind == Kind::LinkControl {
+                self.asks[from.index()] = true;
+            }
+            if let Some(paused) = paused.filter(|_| state.has_sound_links()) {
+                let start = time.saturating_sub(state.setup.topology.port(from).delay.0 + takes);
+                check_paused(state, paused, from, start, packet)?;
+            }
+        }
+        if state.has_sound_links() && !self.asks_somewhere {
+            self.audit_agreement(state)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that both ends of each link agree on the pauses, if no frame is on its way.
+    fn audit_agreement(&self, state: &State<'_>) -> Checked {
+        for (node, switch) in state.partitions.iter().flat_map(|part| part.switches()) {
+            let lost = switch.stats().control_lost > 0;
+            if lost || !switch.hop().is_some_and(xoff_net::hop::AnyHop::names_pauses) {
+                continue;
+            }
+            for (id, number) in state.setup.topology.port_ids_of(*node).zip(0..) {
+                if self.asks[id.index()] {
+                    continue;
+                }
+                let neighbour = state.setup.topology.port(id).peer;
+                let Some(obeyed) = paused_queues(state, neighbour) else { continue };
+                let place = || format!("queues of {} paused", state.port_label(neighbour));
+                equal(Checker::Pauses, switch.holds_paused(number), obeyed, place)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The queues of a port that its neighbour has paused, if it obeys frames at once.
+fn paused_queues(state: &State<'_>, port: PortId) -> Option<QueueMask> {
+    let (partition, number) = state.partition_of(port);
+    match partition.owner(number) {
+        Owner::Host(nic) => {
+            let nic = &partition.hosts().nics()[nic as usize];
+            let obeys = state.setup.hosts.obey_pauses && state.setup.hosts.pause_response == 0;
+            (obeys && !nic.awaits_pauses()).then(|| nic.paused())
+        }
+        Owner::Switch(switch, number) => match &partition.switches()[switch as usize].1 {
+            AnySwitch::OutputQueued(switch) => Some(switch.egress()[number as usize].paused()),
+            AnySwitch::Crossbar(_) | AnySwitch::Pipelined(_) => None,
+        },
+    }
+}
+
+/// Checks that a packet which a port began to send at `start` (ps) did not leave a paused queue.
+fn check_paused(
+    state: &State<'_>,
+    paused: &PausedSince,
+    from: PortId,
+    start: u64,
+    packet: &Packet,
+) -> Checked {
+    if packet.upstream == CONTROL_QUEUE || !asked_to_pause(state, from) {
+        return Ok(());
+    }
+    let Some(since) = paused.of(from, packet.upstream) else { return Ok(()) };
+    holds(start <= since || paused_queues(state, from).is_none(), || {
+        let place = format!("{}, queue {}", state.port_label(from), packet.upstream);
+        let expected = format!("nothing leaves it: it is paused since {}", xoff_core::Ps(since));
+        let found = label(state, packet);
+        Violation::new(Checker::Paused, place, expected, found).at(start)
+    })
+}
+
+/// Whether the neighbour of a port pauses queues by their numbers.
+fn asked_to_pause(state: &State<'_>, port: PortId) -> bool {
+    let (partition, number) = state.partition_of(state.setup.topology.port(port).peer);
+    let Owner::Switch(switch, _) = partition.owner(number) else { return false };
+    let hop = partition.switches()[switch as usize].1.hop();
+    hop.is_some_and(xoff_net::hop::AnyHop::names_pauses)
+}

@@ -1,0 +1,36 @@
+//! Checks of invariants, if they are on.
+
+use xoff_core::invariant::Violation;
+
+use super::Simulation;
+use crate::invariants::{Invariants, State};
+
+impl Simulation {
+    /// Turns checks on.
+    pub(super) fn watch_invariants(&mut self) {
+        self.invariants = Some(Box::new(Invariants::new(&mut self.partitions)));
+    }
+
+    /// Checks invariants, if that is on.
+    pub(super) fn check_invariants(&mut self, is_last: bool) -> Result<(), String> {
+        let Some(invariants) = &mut self.invariants else { return Ok(()) };
+        invariants.hear(&mut self.partitions);
+        let state = State {
+            setup: &self.setup,
+            now: self.now,
+            partitions: &self.partitions,
+            place: &self.place,
+        };
+        invariants.check(&state, is_last).map_err(|violation| {
+            let text = violation.to_string();
+            self.violation = Some(violation);
+            text
+        })
+    }
+
+    /// The violation that ended the run, if one did.
+    #[must_use]
+    pub fn violation(&self) -> Option<&Violation> {
+        self.violation.as_deref()
+    }
+}
