@@ -21,7 +21,7 @@ pub(super) struct SendChecks {
     paced: FxHashMap<u32, (FlowId, u64, u64)>,
     /// Whether the hosts have streams, whose pace the server sets.
     has_streams: bool,
-    /// Whether flows post packets ahead, which are sent even if the window falls meanwhile.
+    /// Whether flows post packets ahead, which are sent even if window or rate fall meanwhile.
     posts_ahead: bool,
     /// The first violation.
     broken: Option<Box<Violation>>,
@@ -42,13 +42,14 @@ impl SendChecks {
         let before = self.paced.insert(sender, (id, rate, flow.next_avail));
         let paced = before.filter(|&(same, then, _)| (same, then) == (id, rate));
         let outcome = match paced {
+            _ if self.posts_ahead => Ok(()),
             Some((_, _, time)) if time > now && !self.has_streams => {
                 let place = flow.label();
                 let expected = format!("no packet before {time} ps, by its pace");
                 let violation = Violation::new(Checker::Limits, place, expected, "a packet");
                 Err(Box::new(violation.with_state(flow.progress())))
             }
-            _ if again || self.posts_ahead => Ok(()),
+            _ if again => Ok(()),
             _ => flow.audit_sent(now, payload),
         };
         if let (Err(violation), None) = (outcome, &self.broken) {

@@ -35,7 +35,7 @@ use crate::fabric::Fabric;
 use crate::hop::{AnyHop, CopyUse, FrameSender, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Pool, Queue, flag};
-use crate::sched::{Common, Egress, QueueMask, Scheduler, each_scheduler};
+use crate::sched::{AnyScheduler, Common, Egress, QueueMask, Scheduler, each_scheduler};
 use crate::topo::Route;
 use crate::trim::Trim;
 
@@ -378,9 +378,12 @@ impl OutputQueued {
         &self.hop
     }
 
-    /// Whether nothing limits its queues: neither its memory nor its hop control.
+    /// Whether nothing drops its packets: neither memory, nor hop control, nor schedulers.
     pub(super) fn is_endless(&self) -> bool {
-        self.memory.buffer.is_endless() && matches!(self.hop, AnyHop::None(_) | AnyHop::Bfc(_))
+        let sheds = |port: &Egress| matches!(port.scheduler, AnyScheduler::SfqCodel(_));
+        !self.egress.iter().any(sheds)
+            && self.memory.buffer.is_endless()
+            && matches!(self.hop, AnyHop::None(_) | AnyHop::Bfc(_))
     }
 
     /// The data that it writes into packets.
