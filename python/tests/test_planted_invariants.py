@@ -1,4 +1,4 @@
-"""Planted bugs, each of which a checker of `run.check_invariants` must find."""
+"""Planted bugs: a checker of `run.check_invariants` must find each."""
 
 import os
 import re
@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PLANTED = Path(__file__).parent / "planted" / "invariants"
+SCENARIO = PLANTED / "scenario.toml"
 PATCHES = sorted(PLANTED.glob("*.patch"))
 CHECKERS = ROOT / "crates" / "xoff-core" / "src" / "invariant.rs"
 WORK = ROOT / "target" / "planted-invariants"
@@ -64,7 +65,7 @@ def test_a_checker_finds_a_planted_bug(patch, source):
     finally:
         apply(patch, source, "--reverse")
     done = subprocess.run(
-        [target / "debug" / "scenario", PLANTED / "scenario.toml", *field(patch, "Settings").split()],
+        [target / "debug" / "scenario", SCENARIO, *field(patch, "Settings").split()],
         capture_output=True,
         text=True,
         timeout=120,

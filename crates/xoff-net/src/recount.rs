@@ -1,9 +1,8 @@
 //! Counts of switches, made again from the packets that wait there. Each must equal what the switch
 //! has counted packet by packet.
 
-use xoff_core::invariant::{Checker, Violation, equal, holds};
+use xoff_core::invariant::{Checker, Violation, equal};
 
-use crate::arch::{AnySwitch, Switch};
 use crate::packet::{Packet, Pool, QueueMask, flag};
 use crate::sched::{Egress, Scheduler, each_scheduler};
 
@@ -34,7 +33,7 @@ struct PortCounts {
     /// Queues with packets.
     occupied: QueueMask,
     /// Whether a packet waits that no queue counts.
-    beside: bool,
+    uncounted: bool,
     bytes: u32,
 }
 
@@ -55,14 +54,15 @@ impl Egress {
         if self.common.data_bytes == 0 && !self.has_data() {
             return Ok(());
         }
-        let mut counts = PortCounts { queues: [(0, 0); 128], occupied: 0, beside: false, bytes: 0 };
+        let mut counts =
+            PortCounts { queues: [(0, 0); 128], occupied: 0, uncounted: false, bytes: 0 };
         let mut overtaken = None;
         self.each_data(pool, &mut |id, queue| {
             let packet = &pool[id];
             counts.bytes += u32::from(packet.wire_bytes);
             visit(id, true);
             let Some(queue) = queue else {
-                counts.beside = true;
+                counts.uncounted = true;
                 return;
             };
             counts.occupied |= 1 << queue;
@@ -90,7 +90,7 @@ impl Egress {
     fn compare(&self, counts: &PortCounts) -> Checked {
         let place = || "bytes of data".to_owned();
         equal(Checker::Queues, counts.bytes, self.common.data_bytes, place)?;
-        let any = counts.occupied != 0 || counts.beside;
+        let any = counts.occupied != 0 || counts.uncounted;
         each_scheduler!(&self.scheduler, queues => {
             // Some schedulers do not divide their memory into queues.
             let divides = counts.occupied != 0;
@@ -103,7 +103,7 @@ impl Egress {
                     equal(Checker::Queues, bytes, queues.queue_wire_bytes(queue), place)?;
                 }
             }
-            let ready = match (divides, counts.beside) {
+            let ready = match (divides, counts.uncounted) {
                 (true, false) => counts.occupied & !queues.paused() != 0,
                 // A few packets have left their queues, and no pause stops them.
                 (true, true) => true,
@@ -111,36 +111,6 @@ impl Egress {
             };
             let place = || "whether a packet may be sent".to_owned();
             equal(Checker::Queues, ready, queues.is_ready(), place)
-        })
-    }
-}
-
-impl AnySwitch {
-    /// Counts its memory, and what its hop control counts, again from the data packets at its
-    /// egress ports and the bytes `inside` that have not reached one.
-    ///
-    /// # Errors
-    /// A count that differs.
-    pub fn recount(&self, waiting: &[WaitingPacket<'_>], inside: u64) -> Checked {
-        let memory = |waits: &WaitingPacket<'_>| {
-            let scheduler = &self.egress()[usize::from(waits.egress)].scheduler;
-            let bytes = waits.packet.wire_bytes;
-            u64::from(each_scheduler!(scheduler, queues => queues.memory_bytes(bytes)))
-        };
-        let used = waiting.iter().map(memory).sum::<u64>() + inside;
-        let place = || "bytes of memory in use".to_owned();
-        equal(Checker::Buffers, used, self.used_bytes(), place)?;
-        self.hop().map_or(Ok(()), |hop| hop.recount(waiting))
-    }
-
-    /// Whether it drops packets although its memory cannot fill up.
-    ///
-    /// # Errors
-    /// If it does.
-    pub fn check_losses(&self) -> Checked {
-        let drops = self.stats().drops;
-        holds(!self.is_endless() || drops == 0, || {
-            Violation::new(Checker::Losses, "packets dropped", 0, drops)
         })
     }
 }

@@ -166,8 +166,8 @@ impl Run {
     /// Advance for about `wall_ms` milliseconds of wall-clock time; return whether there is more.
     ///
     /// Returns early when many rows wait to be taken. Other threads of Python run meanwhile, and
-    /// signals are handled. Raises RunError if the run is stuck, InvariantError if an invariant does
-    /// not hold.
+    /// signals are handled. Raises RunError if the run is stuck, InvariantError if an invariant
+    /// does not hold.
     fn step(&mut self, py: Python<'_>, wall_ms: u32) -> PyResult<bool> {
         advance_for(py, self.engine(), wall_ms)
     }

@@ -55,7 +55,7 @@ impl Sender {
         })
     }
 
-    /// Checks a packet of `payload` bytes that has been taken at `now` (ps) and was not sent before.
+    /// Checks a packet of `payload` bytes, taken at `now` (ps) and never sent before.
     ///
     /// # Errors
     /// The limit that it exceeds.

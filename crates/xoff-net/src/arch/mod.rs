@@ -11,6 +11,7 @@ mod forwarding;
 mod mirror;
 mod output_queued;
 mod pipelined;
+mod recount;
 mod settings;
 
 use crate::credit::CreditQueue;

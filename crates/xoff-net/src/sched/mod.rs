@@ -100,8 +100,8 @@ pub trait Scheduler {
     fn flows(&self, _pool: &Pool) -> u32 {
         self.active()
     }
-    /// Calls `visit` with each packet here, in the order of each queue, and the queue that counts it
-    /// in `queue_wire_bytes`, if one does.
+    /// Calls `visit` with each packet here, in the order of each queue, and with the queue that
+    /// counts it in `queue_wire_bytes`, if one does.
     fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32, Option<u8>));
     /// The packet that leaves a queue next, if queues can be paused. [`Packet::next`] links to the
     /// packets behind it.

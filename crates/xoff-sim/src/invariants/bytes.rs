@@ -9,7 +9,7 @@ use xoff_net::recount::Checked;
 use super::State;
 use crate::partition::Partition;
 
-/// Checks the payload of the network, of which `on_the_way` bytes are in packets.
+/// Checks the payload of the network. `on_the_way`: bytes of it in packets.
 pub(super) fn audit(state: &State<'_>, on_the_way: u64) -> Checked {
     // Streams of control connections turn data into segments.
     if state.setup.flowtune.is_some() {

@@ -1,16 +1,16 @@
 //! The place of every packet of a partition.
 
 use xoff_core::invariant::{Checker, Violation, holds};
+use xoff_net::Kind;
 use xoff_net::fabric::OnLink;
 use xoff_net::recount::Checked;
-use xoff_net::{Kind, Packet};
 
 use super::State;
 use super::pauses::Links;
 use crate::partition::{Owner, Partition};
 use crate::tag;
 
-/// A slot of the pool with no packet, with a packet that has a place, and with one that has two.
+/// What is known of a slot of the pool: nothing, that it is free, or that its packet has a place.
 const UNKNOWN: u8 = 0;
 const FREE: u8 = 1;
 const PLACED: u8 = 2;
@@ -79,7 +79,7 @@ impl Census {
 
     fn check_twice(&self, state: &State<'_>, partition: &Partition) -> Checked {
         let Some(id) = self.twice else { return Ok(()) };
-        let place = label(state, &partition.fabric().packets[id]);
+        let place = state.packet_label(&partition.fabric().packets[id]);
         Err(Box::new(Violation::new(Checker::Packets, place, "one place", "two places")))
     }
 
@@ -95,7 +95,7 @@ impl Census {
         let mut payload = 0;
         for (id, &slot) in (0..).zip(&self.slots) {
             holds(slot != UNKNOWN, || {
-                let place = label(state, &pool[id]);
+                let place = state.packet_label(&pool[id]);
                 Violation::new(Checker::Packets, place, "one place", "a packet that was leaked")
             })?;
             if slot == PLACED && pool[id].kind == Kind::Data {
@@ -104,20 +104,4 @@ impl Census {
         }
         Ok(payload)
     }
-}
-
-/// A packet, in reports.
-pub(super) fn label(state: &State<'_>, packet: &Packet) -> String {
-    let topology = &state.setup.topology;
-    let host = |number: u32| topology.name(xoff_core::NodeId(number));
-    format!(
-        "{:?} packet of flow {} from host {} to host {}, byte {}, {} bytes, queue {}",
-        packet.kind,
-        packet.flow,
-        host(packet.src),
-        host(packet.dst),
-        packet.seq,
-        packet.wire_bytes,
-        packet.queue,
-    )
 }

@@ -17,7 +17,8 @@ mod pauses;
 mod switches;
 
 use xoff_core::invariant::Violation;
-use xoff_core::{PortId, Ps};
+use xoff_core::{NodeId, PortId, Ps};
+use xoff_net::Packet;
 use xoff_net::fabric::Heard;
 use xoff_net::recount::Checked;
 
@@ -58,6 +59,21 @@ impl State<'_> {
         let (node, peer) = (topology.name(port.node), topology.name(topology.neighbour(&port)));
         let kind = if topology.is_host(port.node) { "host" } else { "switch" };
         format!("{kind} {node}, port {} to {peer}", port.number)
+    }
+
+    /// A packet, in reports.
+    fn packet_label(&self, packet: &Packet) -> String {
+        let host = |number: u32| self.setup.topology.name(NodeId(number));
+        format!(
+            "{:?} packet of flow {} from host {} to host {}, byte {}, {} bytes, queue {}",
+            packet.kind,
+            packet.flow,
+            host(packet.src),
+            host(packet.dst),
+            packet.seq,
+            packet.wire_bytes,
+            packet.queue,
+        )
     }
 
     /// How many packet-hops an audit takes as long as. It does not depend on the partitions.

@@ -12,7 +12,6 @@ use xoff_net::recount::Checked;
 use xoff_net::{Kind, Packet};
 
 use super::State;
-use super::census::label;
 use crate::partition::Owner;
 
 /// Since when each queue of a port is paused (ps), by the frames that have arrived there.
@@ -90,7 +89,7 @@ impl Links {
             let before = last.filter(|(same, _)| same == port).map_or(0, |(_, time)| time);
             holds(time - before >= takes, || {
                 let expected = format!("{takes} ps after the packet before it, or later");
-                let place = format!("{}, {}", state.port_label(from), label(state, packet));
+                let place = format!("{}, {}", state.port_label(from), state.packet_label(packet));
                 let found = format!("{} ps after it", time - before);
                 Violation::new(Checker::Order, place, expected, found)
             })?;
@@ -161,7 +160,7 @@ fn check_paused(
     holds(start <= since || paused_queues(state, from).is_none(), || {
         let place = format!("{}, queue {}", state.port_label(from), packet.upstream);
         let expected = format!("nothing leaves it: it is paused since {}", xoff_core::Ps(since));
-        let found = label(state, packet);
+        let found = state.packet_label(packet);
         Violation::new(Checker::Paused, place, expected, found).at(start)
     })
 }
