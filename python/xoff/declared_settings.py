@@ -565,6 +565,10 @@ class Run(TypedDict, total=False):
     """Partitions of the network; 0: a number that suits the threads. Results do not depend on it.
     Expects a whole number from 0 to 65535. Default: 0
     """
+    check_invariants: bool
+    """Check invariants of the simulation's state as it advances, such as the bytes that queues and
+    memories count. A violation ends the run. Results do not depend on it. Default: false
+    """
 
 
 class Frame(TypedDict, total=False):
@@ -3579,6 +3583,10 @@ class Settings(TypedDict, total=False):
     """tofino: Size of a memory cell: packets occupy whole cells, and queue lengths count cells
     (Fig. 7). Expects a size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such
     as "12MB". Default: "176B"
+    """
+    check_invariants: bool
+    """run: Check invariants of the simulation's state as it advances, such as the bytes that queues
+    and memories count. A violation ends the run. Results do not depend on it. Default: false
     """
     chunk: str
     """go_back_n: Bytes of a chunk (the HPCC simulator's L2_CHUNK_SIZE). Expects a size with its
