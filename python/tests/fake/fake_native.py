@@ -47,6 +47,10 @@ class RunError(RuntimeError):
     pass
 
 
+class InvariantError(RunError):
+    """An invariant does not hold."""
+
+
 def _parse(text, file, overrides):
     found = dict(DEFAULTS)
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
