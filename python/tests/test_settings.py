@@ -18,7 +18,7 @@ LIMIT = "flow control keeps queues below this limit"
 # Settings without effect in the short runs, presets (patterns), and the reason.
 EXEMPT = [
     ("run.partitions", "*", "results do not depend on it"),
-    ("run.check_invariants", "*", "ends runs that violate one, and none does"),
+    ("run.check_invariants = True", "*", "ends runs that violate one, and none does"),
     ("run.watchdog", "hpcc-pfc*", "ends stuck runs, and these never get stuck"),
     ("buffer.kind = unlimited", "*", FULL),
     ("buffer.kind = shared", "expresspass homa*", FULL),
