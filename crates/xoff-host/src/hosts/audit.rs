@@ -49,7 +49,8 @@ impl SendChecks {
                 let violation = Violation::new(Checker::Limits, place, expected, "a packet");
                 Err(Box::new(violation.with_state(flow.progress())))
             }
-            _ if again => Ok(()),
+            // Flowtune's agent replaces the window of proportional rate reduction after each packet.
+            _ if again || self.has_streams => Ok(()),
             _ => flow.audit_sent(now, payload),
         };
         if let (Err(violation), None) = (outcome, &self.broken) {
