@@ -49,7 +49,8 @@ impl SendChecks {
                 let violation = Violation::new(Checker::Limits, place, expected, "a packet");
                 Err(Box::new(violation.with_state(flow.progress())))
             }
-            // Flowtune's agent replaces the window of proportional rate reduction after each packet.
+            // Flowtune's agent sets the window again after each packet, also where proportional
+            // rate reduction had widened it.
             _ if again || self.has_streams => Ok(()),
             _ => flow.audit_sent(now, payload),
         };
