@@ -358,7 +358,9 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
         if bucket > last {
             return false;
         }
-        self.open(bucket)
+        self.open(bucket);
+        self.sort();
+        true
     }
 
     /// The same where no bucket with events is left in the word. `last` is the last bucket before
@@ -374,7 +376,12 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
             if let Some(distance) = self.near.distance((self.cursor & MASK) as usize) {
                 let bucket = self.cursor + distance;
                 if bucket < boundary {
-                    return bucket <= last && self.open(bucket);
+                    if bucket > last {
+                        return false;
+                    }
+                    self.open(bucket);
+                    self.sort();
+                    return true;
                 }
             }
             if !self.turn(boundary, last) {
@@ -386,15 +393,13 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
         }
     }
 
-    /// Begins a bucket of level 0 with events.
+    /// Moves the cursor to a bucket, whose list of level 0 becomes `due`.
     #[inline(always)]
-    fn open(&mut self, bucket: u64) -> bool {
+    fn open(&mut self, bucket: u64) {
         self.cursor = bucket;
         self.due.clear();
         self.taken = 0;
         self.near.take((bucket & MASK) as usize, &mut self.due);
-        self.sort();
-        true
     }
 
     /// Sorts the bucket at the cursor.
@@ -414,11 +419,8 @@ impl<const SHIFT: u32> Wheel<SHIFT> {
         let first = self.next_bucket(boundary).map(|bucket| bucket & !MASK);
         let Some(target) = first.filter(|&target| target <= last) else { return false };
         let old = self.cursor;
-        self.cursor = target;
-        // The target bucket's list becomes `due`, along with its events from the coarser levels.
-        self.due.clear();
-        self.taken = 0;
-        self.near.take((target & MASK) as usize, &mut self.due);
+        self.open(target);
+        // Events of the target bucket from the coarser levels join `due`.
         for level in (1..LEVELS).rev() {
             let shift = BITS * level as u32;
             if old >> shift != target >> shift {

@@ -18,6 +18,7 @@ use xoff_net::packet::{CLASSES, NONE, flag};
 use xoff_net::{Packet, Pool, Queue};
 
 use xoff_net::Fabric;
+use xoff_net::fabric::Passage;
 
 use crate::flow::Sender;
 
@@ -337,12 +338,13 @@ impl Nic {
         &self.paused_time
     }
 
-    /// A packet's transmission starts at `now` (ps). Returns whether another one may follow it.
+    /// A packet's transmission starts. Returns what [`Fabric::finish`] has to know: whether that is
+    /// done, and whether another packet may follow.
     #[inline(always)]
-    pub(crate) fn note_departure(&mut self, now: u64, packet: &mut Packet) -> bool {
-        packet.upstream = packet.queue;
-        self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
-        self.is_ready() || self.has_control() || !self.order.is_empty()
+    pub(crate) fn depart(&mut self, passage: Passage<'_>, id: u32) -> (bool, bool) {
+        passage.packet.depart(passage.now, &mut self.digest);
+        let more = self.is_ready() || self.has_control() || !self.order.is_empty();
+        (passage.start(id), more)
     }
 
     /// True if a frame or an acknowledgement waits and may be sent.

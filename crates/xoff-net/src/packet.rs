@@ -3,6 +3,7 @@
 //! A packet keeps its place in the pool from its first link to its last. Queues are linked lists
 //! through [`Packet::next`], so a hop moves no bytes and allocates nothing.
 
+use xoff_core::Digest;
 use xoff_core::prefetch::prefetch;
 
 /// The kind of a packet.
@@ -159,6 +160,14 @@ impl Packet {
     #[must_use]
     pub fn left(&self) -> u64 {
         u64::from(self.remaining) + u64::from(self.wire_bytes)
+    }
+
+    /// Its transmission starts at `now` (ps): the next node knows its queue here as the upstream
+    /// one, and the digest of this node has it.
+    #[inline(always)]
+    pub fn depart(&mut self, now: u64, digest: &mut Digest) {
+        self.upstream = self.queue;
+        digest.add(now ^ self.seq.rotate_left(20) ^ u64::from(self.flow) << 32);
     }
 
     /// Whether a flag is set.

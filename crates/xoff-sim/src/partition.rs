@@ -261,8 +261,8 @@ impl Partition {
     /// registers. Returns the port where a packet arrives after all, on a link that loses some.
     #[inline]
     fn dispatch(&mut self, event: u32, item: u32) -> Option<u32> {
-        let number = event & ((1 << 28) - 1);
-        match event & !((1 << 28) - 1) {
+        let (kind, number) = tag::split(event);
+        match kind {
             tag::SINGLE => match event {
                 tag::WAKE => {
                     if self.fabric.wake(item) {

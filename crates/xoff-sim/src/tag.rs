@@ -1,5 +1,11 @@
 //! Tags of events: the kind in bits 28 to 31, the index of the owner below.
 
+/// The kind of an event, and the index of its owner.
+#[inline(always)]
+pub(crate) const fn split(tag: u32) -> (u32, u32) {
+    (tag & !(SINGLE - 1), tag & (SINGLE - 1))
+}
+
 /// A packet, the event's item, arrives at a port. The tag is the port's index.
 pub(crate) const ARRIVAL: u32 = 0;
 /// Tags from here are other events. Events without an index use the tags below.

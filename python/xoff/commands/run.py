@@ -31,8 +31,6 @@ from xoff.terminal import complain, say
 HELP = "simulate a scenario, write a run directory"
 EXAMPLE = "xoff run scenarios/first.toml --set scheme=bfc --out out/first-bfc"
 
-_CHECKS = ("run.check_invariants=true",)
-
 
 def add(parser: Parser) -> None:
     """Add the arguments."""
@@ -86,10 +84,13 @@ def call(args: argparse.Namespace) -> int:
     note = _note_on(line) if args.threads else None
     try:
         with _live_view(args, out, line) as watcher:
+            settings = settings_of(args)
+            if args.check_invariants:
+                settings.append("run.check_invariants=true")
             result = api.run(
                 scenario_of(args.file),
                 out,
-                [*settings_of(args), *_CHECKS] if args.check_invariants else settings_of(args),
+                settings,
                 report,
                 command,
                 threads=args.threads,

@@ -19,10 +19,10 @@ pub(super) struct SendChecks {
     /// By slot, the flow that sent last and its rate, and when pacing allows its next packet (ps).
     /// A change of the rate may move that time, and moves it back when the rate returns.
     paced: FxHashMap<u32, (FlowId, u64, u64)>,
-    /// Whether the hosts have streams, whose pace the server sets.
-    has_streams: bool,
-    /// Whether flows post packets ahead, which are sent even if window or rate fall meanwhile.
-    posts_ahead: bool,
+    /// Whether senders have no limits to check. Packets that flows post ahead are sent even if
+    /// window or rate fall meanwhile. Flowtune's agent sets the pace, and sets the window again
+    /// after each packet, also where proportional rate reduction had widened it.
+    is_free: bool,
     /// The first violation.
     broken: Option<Box<Violation>>,
 }
@@ -38,20 +38,20 @@ impl SendChecks {
         (payload, again): (u64, bool),
     ) {
         self.sent_bytes += payload;
+        if self.is_free {
+            return;
+        }
         let (id, rate) = (flow.start.id, flow.pace.rate);
         let before = self.paced.insert(sender, (id, rate, flow.next_avail));
         let paced = before.filter(|&(same, then, _)| (same, then) == (id, rate));
         let outcome = match paced {
-            _ if self.posts_ahead => Ok(()),
-            Some((_, _, time)) if time > now && !self.has_streams => {
+            Some((_, _, time)) if time > now => {
                 let place = flow.label();
                 let expected = format!("no packet before {time} ps, by its pace");
                 let violation = Violation::new(Checker::Limits, place, expected, "a packet");
                 Err(Box::new(violation.with_state(flow.progress())))
             }
-            // Flowtune's agent sets the window again after each packet, also where proportional
-            // rate reduction had widened it.
-            _ if again || self.has_streams => Ok(()),
+            _ if again => Ok(()),
             _ => flow.audit_sent(now, payload),
         };
         if let (Err(violation), None) = (outcome, &self.broken) {
@@ -64,9 +64,9 @@ impl Hosts {
     /// Checks each packet that flows send from now on.
     pub fn check_sends(&mut self) {
         self.sends_plainly = false;
-        let has_streams = self.setup.flowtune.is_some();
         let posts_ahead = self.setup.transport.round_robin == RoundRobin::Posted;
-        let checks = SendChecks { has_streams, posts_ahead, ..SendChecks::default() };
+        let is_free = posts_ahead || self.setup.flowtune.is_some();
+        let checks = SendChecks { is_free, ..SendChecks::default() };
         self.checks = Some(Box::new(checks));
     }
 

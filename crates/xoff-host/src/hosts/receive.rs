@@ -98,8 +98,7 @@ impl Hosts {
                 self.notify(fabric, from, id);
             }
         } else if !notify && !state.has_control() && !stopped && passage.is_free() {
-            let more = state.note_departure(now, passage.packet);
-            let started = passage.start(id);
+            let (started, more) = state.depart(passage, id);
             fabric.finish(state.port, id, started, more);
         } else {
             state.acks.push(&mut fabric.packets, id);

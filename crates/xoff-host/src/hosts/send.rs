@@ -122,9 +122,7 @@ impl Hosts {
     #[inline(always)]
     pub(super) fn depart(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let state = &mut self.nics[nic as usize];
-        let passage = fabric.at(state.port, id);
-        let more = state.note_departure(passage.now, passage.packet);
-        let started = passage.start(id);
+        let (started, more) = state.depart(fabric.at(state.port, id), id);
         fabric.finish(state.port, id, started, more);
     }
 

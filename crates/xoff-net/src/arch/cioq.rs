@@ -149,8 +149,7 @@ impl Cioq {
     /// A packet's transmission starts.
     #[inline(always)]
     pub(super) fn depart(&mut self, now: u64, packet: &mut Packet) {
-        packet.upstream = packet.queue;
-        self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
+        packet.depart(now, &mut self.digest);
     }
 
     /// A packet finds no room and is lost. The drop is counted at a port.

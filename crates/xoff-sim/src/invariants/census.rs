@@ -53,8 +53,8 @@ impl Census {
                 }
             },
             |event| {
-                if event.tag & !((1 << 28) - 1) == tag::STAGE {
-                    staged.push((event.tag - tag::STAGE, event.item));
+                if let (tag::STAGE, port) = tag::split(event.tag) {
+                    staged.push((port, event.item));
                 }
             },
         );

@@ -15,10 +15,10 @@ impl Memory {
         common: &Common,
         more: bool,
     ) {
-        if !self.begin(fabric.at(own, id), id, common) {
-            self.depart_aside(fabric, own, id, common, more);
-        } else {
+        if self.begin(fabric.at(own, id), id, common) {
             fabric.finish(own, id, true, more);
+        } else {
+            self.depart_aside(fabric, own, id, common, more);
         }
     }
 
@@ -26,9 +26,7 @@ impl Memory {
     /// [`depart_aside`](Self::depart_aside).
     #[inline(always)]
     pub(super) fn begin(&mut self, mut passage: Passage<'_>, id: u32, common: &Common) -> bool {
-        let (now, packet) = (passage.now, &mut *passage.packet);
-        packet.upstream = packet.queue;
-        self.digest.add(now ^ packet.seq.rotate_left(20) ^ u64::from(packet.flow) << 32);
+        passage.packet.depart(passage.now, &mut self.digest);
         if self.writes {
             if !matches!(self.in_band, InBand::Int) {
                 return false;
