@@ -65,9 +65,14 @@ impl CongestionControl for Capped {
         self.control.on_timer(path, now, &mut self.own);
         self.apply(pace);
     }
+    /// Between acknowledgements a recovery has a window of its own, wider or narrower than the
+    /// control's. Packets keep to it as long as they do not change the control's pace.
     fn on_sent(&mut self, path: &Path, wire_bytes: u64, pace: &mut Pace) {
+        let before = self.own;
         self.control.on_sent(path, wire_bytes, &mut self.own);
-        self.apply(pace);
+        if self.own != before {
+            self.apply(pace);
+        }
     }
     /// A loss while the flow is held is no signal about a window, since the window is zero.
     fn on_loss(&mut self, path: &Path, loss: &Loss, pace: &mut Pace) {
@@ -122,6 +127,18 @@ mod tests {
         assert!(Capped::release(&mut control, &mut pace));
         assert_eq!(pace, own);
         assert!(!Capped::release(&mut control, &mut pace));
+    }
+
+    #[test]
+    fn a_packet_keeps_the_window_of_a_recovery() {
+        let (mut control, mut pace) = flow();
+        Capped::limit(&mut control, LIMIT, &mut pace);
+        pace.window += 3 * PATH.payload;
+        let before = pace;
+        control.on_sent(&PATH, 1_500, &mut pace);
+        assert_eq!(pace, before);
+        ack(&mut control, &mut pace);
+        assert_ne!(pace, before);
     }
 
     /// Acknowledgements count while the flow is held. Losses do not: their packets were sent

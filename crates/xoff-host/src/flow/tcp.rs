@@ -77,6 +77,10 @@ impl Sender {
     /// With proportional rate reduction: sets the window in use, after an acknowledgement of
     /// `acked` new bytes and after the congestion control has set its own `window`.
     pub fn reduce(&mut self, payload: u64, acked: u64, window: u64) {
+        if window == 0 {
+            // An allocator's agent holds the flow.
+            return;
+        }
         let at = PrrProgress {
             una: self.snd_una,
             acked,

@@ -20,8 +20,7 @@ pub(super) struct SendChecks {
     /// A change of the rate may move that time, and moves it back when the rate returns.
     paced: FxHashMap<u32, (FlowId, u64, u64)>,
     /// Whether senders have no limits to check. Packets that flows post ahead are sent even if
-    /// window or rate fall meanwhile. Flowtune's agent sets the pace, and sets the window again
-    /// after each packet, also where proportional rate reduction had widened it.
+    /// window or rate fall meanwhile.
     is_free: bool,
     /// The first violation.
     broken: Option<Box<Violation>>,
@@ -42,7 +41,9 @@ impl SendChecks {
             return;
         }
         let (id, rate) = (flow.start.id, flow.pace.rate);
-        let before = self.paced.insert(sender, (id, rate, flow.next_avail));
+        // A segment of a control connection gets its length, and so its pace, after this check.
+        let next = if flow.open { now } else { flow.next_avail };
+        let before = self.paced.insert(sender, (id, rate, next));
         let paced = before.filter(|&(same, then, _)| (same, then) == (id, rate));
         let outcome = match paced {
             Some((_, _, time)) if time > now => {
@@ -64,8 +65,7 @@ impl Hosts {
     /// Checks each packet that flows send from now on.
     pub fn check_sends(&mut self) {
         self.sends_plainly = false;
-        let posts_ahead = self.setup.transport.round_robin == RoundRobin::Posted;
-        let is_free = posts_ahead || self.setup.flowtune.is_some();
+        let is_free = self.setup.transport.round_robin == RoundRobin::Posted;
         let checks = SendChecks { is_free, ..SendChecks::default() };
         self.checks = Some(Box::new(checks));
     }
