@@ -94,6 +94,10 @@ impl CongestionControl for Capped {
         self.control.reopen(path, bytes, &mut self.own);
         self.apply(pace);
     }
+    /// A held flow has no window.
+    fn window_bytes(&self) -> u64 {
+        if self.rate == 0 { 0 } else { self.control.window_bytes() }
+    }
     fn next_timer(&self) -> Option<u64> {
         self.control.next_timer()
     }
@@ -130,6 +134,18 @@ mod tests {
         assert!(Capped::release(&mut control, &mut pace));
         assert_eq!(pace, own);
         assert!(!Capped::release(&mut control, &mut pace));
+    }
+
+    /// Proportional rate reduction asks for it.
+    #[test]
+    fn the_window_of_the_control_is_told_unless_the_flow_is_held() {
+        let (mut control, mut pace) = flow();
+        let own = control.window_bytes();
+        assert!(own > 0);
+        Capped::limit(&mut control, LIMIT, &mut pace);
+        assert_eq!(control.window_bytes(), own);
+        Capped::hold(&mut control, &mut pace);
+        assert_eq!(control.window_bytes(), 0);
     }
 
     #[test]
