@@ -205,9 +205,9 @@ def test_interrupt_and_resume(paper, tmp_path):
     runs = tmp_path / "out" / "runs"
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        names = [f.name for f in runs.iterdir()] if runs.exists() else []
-        slow_ones = [n for n in names if n.endswith(".partial")]
-        if len(slow_ones) == 2 and any(not n.endswith(".partial") for n in names):
+        # One after the other: one look at a folder that is being renamed can find both its names.
+        complete = [f for f in runs.glob("*/manifest.json") if f.parent.suffix != ".partial"]
+        if complete and len(list(runs.glob("*.partial/manifest.json"))) == 2:
             break
         time.sleep(0.05)
     time.sleep(0.3)
