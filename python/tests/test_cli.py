@@ -121,6 +121,21 @@ def test_check_explains_a_scenario(scenario, capsys):
     assert found["backpressure"] == "# Backpressure of PFC\n"
 
 
+def test_check_draws_the_network(scenario, tmp_path, capsys):
+    for name, begin in (("net.svg", b"<?xml"), ("net.png", b"\x89PNG")):
+        file = tmp_path / name
+        code, out, err = call(capsys, "check", scenario, "--draw", file)
+        drawn = f"the network is drawn in {file}\n"
+        assert (code, err) == (0, f"{drawn}warning: a setting cannot matter\n"), name
+        assert out.startswith("name = ")
+        assert file.read_bytes().startswith(begin)
+    code, out, err = call(capsys, "check", scenario, "--draw", tmp_path / "net.txt")
+    assert (code, out) == (2, "")
+    assert "name a file that ends in .svg or .png" in err
+    code, _, err = call(capsys, "check", scenario, "--set", "scheme=none", "--draw", file)
+    assert (code, err) == (2, "error: an engine without packets has no network to draw\n")
+
+
 def test_check_presets_bench(scenario, capsys):
     assert 'scheme = "hpcc"' in call(capsys, "check", scenario, "--set", "scheme=hpcc")[1]
     assert call(capsys, "check", "--schema")[1] == "{}\n"

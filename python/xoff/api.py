@@ -70,6 +70,23 @@ def explain(
     return given.asked(set, lambda sets: engine.explain(given.text, given.file, sets, max_memory))
 
 
+def network(
+    scenario: Given, set: Iterable[str] = (), max_memory: str | int | None = None
+) -> dict[str, Any] | None:
+    """Describe the network of a scenario; None for an engine without packets.
+
+    - `name`: of the scenario.
+    - `nodes`: hosts, then switches: `name` (as in scenarios) and `layer`.
+    - `links`: each once, the same in both directions: `ends` (places among `nodes`), `rate_bps`,
+      `delay_ps`, both as `speed`, and `faults` in words.
+    - `grid`: rows, columns and planes of the switches, None if they are no grid.
+
+    `max_memory` is as in `check`. Raises `ScenarioError`.
+    """
+    given = source.read(scenario)
+    return given.asked(set, lambda sets: engine.network(given.text, given.file, sets, max_memory))
+
+
 def expected(
     scenario: Given,
     set: Iterable[str] = (),

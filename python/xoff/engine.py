@@ -170,6 +170,18 @@ def explain(
     return None if found is None else (found[0], json.loads(found[1]))
 
 
+def network(
+    text: str, file: str, overrides: Sequence[str], max_memory: str | int | None = None
+) -> dict[str, Any] | None:
+    """Return the network of a scenario; None for an engine without packets.
+
+    Raises `ScenarioError`.
+    """
+    with _translated():
+        found = _native.network(text, file, list(overrides), _size(max_memory))
+    return None if found is None else json.loads(found)
+
+
 def open_run(
     text: str,
     file: str,

@@ -33,7 +33,7 @@ from xoff.panels import (
 from xoff.result import Result
 
 PANEL_INCHES = (4.6, 3.6)
-_SETTINGS: Any = {
+SETTINGS: Any = {
     "svg.hashsalt": "xoff",
     "svg.fonttype": "path",
     "font.family": "DejaVu Sans",
@@ -47,7 +47,7 @@ def new_figure(panels: int, columns: int = 3) -> tuple[Figure, list[Axes]]:
     """Return a figure with `panels` panels, `columns` per row, and its axes."""
     columns = min(columns, max(1, panels))
     rows = math.ceil(max(1, panels) / columns)
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         size = (PANEL_INCHES[0] * columns, PANEL_INCHES[1] * rows)
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
@@ -60,7 +60,7 @@ def new_figure(panels: int, columns: int = 3) -> tuple[Figure, list[Axes]]:
 
 def new_rows(panels: int, inches: tuple[float, float]) -> tuple[Figure, list[Axes]]:
     """Return a figure with `panels` panels in a row that share the vertical axis, and its axes."""
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=inches, layout="constrained")
         FigureCanvasAgg(figure)
         grid = figure.subplots(1, panels, squeeze=False, sharey=True)
@@ -90,7 +90,7 @@ def axes_of(ax: Axes | None) -> Axes:
         return ax
     from matplotlib import pyplot
 
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         return pyplot.subplots(figsize=PANEL_INCHES, layout="constrained")[1]
 
 
@@ -165,9 +165,15 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     Returns both paths. Raises `RunError` if a file cannot be written.
     """
     targets = [stem.with_name(stem.name + suffix) for suffix in (".svg", ".png")]
-    _write(figure, targets[0], metadata={"Date": None, "Creator": "xoff"}, dpi=150)
-    _write(figure, targets[1], metadata={}, dpi=150)
+    for target in targets:
+        save_as(figure, target)
     return targets
+
+
+def save_as(figure: Figure, target: Path) -> None:
+    """Write an SVG or a PNG, by the ending of `target`. Raises `RunError` if it cannot."""
+    metadata = {"Date": None, "Creator": "xoff"} if target.suffix == ".svg" else {}
+    _write(figure, target, metadata=metadata, dpi=150)
 
 
 def save_picture(figure: Figure, target: Path, dpi: int, source: str = "") -> None:
@@ -182,7 +188,7 @@ def save_picture(figure: Figure, target: Path, dpi: int, source: str = "") -> No
 
 def _write(figure: Figure, target: Path, **options: Any) -> None:
     _take_literally(figure)
-    with writing(target), mpl.rc_context(_SETTINGS):
+    with writing(target), mpl.rc_context(SETTINGS):
         target.parent.mkdir(parents=True, exist_ok=True)
         with draft_of(target) as draft:
             figure.savefig(draft, **options)

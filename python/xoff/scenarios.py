@@ -22,6 +22,7 @@ from xoff.text import suggestion
 from xoff.toml_text import parse_toml
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
     from xoff.declared_settings import Settings
@@ -198,6 +199,15 @@ class Scenario:
             slots=slots,
             progress=progress,
         )
+
+    def draw(self) -> Figure:
+        """Draw its network: hosts, switches by layer, links by speed, and the links that fail.
+
+        Raises `ScenarioError`, `UsageError` for an engine without packets, and `MissingExtraError`.
+        """
+        from xoff import picture
+
+        return picture.of(self)
 
     def __str__(self) -> str:
         return self._toml

@@ -63,6 +63,25 @@ fn explain(
         .map_err(|problems| ScenarioError::new_err(problems.to_string()))
 }
 
+/// Return the network of a scenario and its faults as a JSON object; None for an engine without
+/// packets.
+///
+/// Signals are handled meanwhile. Raises ScenarioError, and ValueError if `max_memory` is no size.
+#[pyfunction]
+#[pyo3(signature = (text, file, overrides, max_memory = None))]
+fn network(
+    py: Python<'_>,
+    text: String,
+    file: String,
+    overrides: Vec<String>,
+    max_memory: Option<&str>,
+) -> PyResult<Option<String>> {
+    let memory = memory(max_memory)?;
+    apart(py, move || xoff_run::network(&text, &file, &overrides, memory))?
+        .map(|found| found.map(|found| found.json()))
+        .map_err(|problems| ScenarioError::new_err(problems.to_string()))
+}
+
 /// Return the JSON schema of scenario files.
 #[pyfunction]
 fn schema() -> String {
@@ -179,8 +198,8 @@ mod native {
 
     #[pymodule_export]
     use super::{
-        backpressure, bench, bench_alloc, bench_cases, check, explain, preset_text, presets,
-        schema, size_table, stress_shapes, tables,
+        backpressure, bench, bench_alloc, bench_cases, check, explain, network, preset_text,
+        presets, schema, size_table, stress_shapes, tables,
     };
 
     #[pymodule_export]

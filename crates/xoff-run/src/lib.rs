@@ -8,6 +8,7 @@ mod backpressure;
 pub mod bench;
 pub mod capture;
 pub mod explain;
+pub mod network;
 mod ns3_files;
 pub mod numerical;
 pub mod run;
@@ -17,7 +18,7 @@ pub mod summary;
 pub use bench::{BenchError, bench, bench_cases};
 pub use ns3_files::FileChunk;
 pub use numerical::NumericalRun;
-pub use run::{AnyRun, Run, backpressure, check, explain, open, tables};
+pub use run::{AnyRun, Run, backpressure, check, explain, network, open, tables};
 pub use summary::Summary;
 
 /// A run's memory lies in huge pages where the system has them. In those of 4 KB a network of 8,192

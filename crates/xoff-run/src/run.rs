@@ -5,11 +5,12 @@ use xoff_core::{NodeId, PortId};
 use xoff_scenario::diagnostic::{Diagnostic, Problems};
 use xoff_scenario::outputs::Outputs;
 use xoff_scenario::scalars::EngineKind;
-use xoff_scenario::{Memory, Resources, engine, read};
+use xoff_scenario::{Memory, Resolved, Resources, engine, read};
 use xoff_sim::{NodeRow, PortRow, Progress, Rows, Simulation, Threads};
 
 use crate::capture::Capture;
 use crate::explain::Explanation;
+use crate::network::Network;
 use crate::ns3_files::{self, FileChunk};
 use crate::numerical::{NumericalRun, StudyRows};
 use crate::sent::Sent;
@@ -270,14 +271,25 @@ pub fn backpressure(
     any_link: bool,
     memory: Memory,
 ) -> Result<Option<String>, Problems> {
-    match engine(text, file, overrides) {
-        EngineKind::Packets => {
-            let resources = Resources { threads: Threads::ONE, memory };
-            let resolved = read(text, file, overrides, resources)?;
+    match packets(text, file, overrides, memory)? {
+        Some(resolved) => {
             crate::backpressure::report(&resolved.setup, any_link, memory).map_err(plain)
         }
-        _ => Ok(None),
+        None => Ok(None),
     }
+}
+
+/// The network of a scenario and its faults; `None` for an engine without packets.
+///
+/// # Errors
+/// All problems of the scenario.
+pub fn network(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    memory: Memory,
+) -> Result<Option<Network>, Problems> {
+    Ok(packets(text, file, overrides, memory)?.as_ref().map(Network::of))
 }
 
 /// What a scenario comes to, beyond its settings; `None` for an engine without packets.
@@ -290,10 +302,20 @@ pub fn explain(
     overrides: &[String],
     memory: Memory,
 ) -> Result<Option<Explanation>, Problems> {
+    Ok(packets(text, file, overrides, memory)?.map(Explanation::of))
+}
+
+/// A scenario with packets; `None` for an engine without them.
+fn packets(
+    text: &str,
+    file: &str,
+    overrides: &[String],
+    memory: Memory,
+) -> Result<Option<Resolved>, Problems> {
     match engine(text, file, overrides) {
         EngineKind::Packets => {
             let resources = Resources { threads: Threads::ONE, memory };
-            Ok(Some(Explanation::of(read(text, file, overrides, resources)?)))
+            read(text, file, overrides, resources).map(Some)
         }
         _ => Ok(None),
     }

@@ -77,6 +77,17 @@ def backpressure(text, file, overrides, any_link, max_memory=None):
     return "# Backpressure of PFC" + (", any link\n" if any_link else "\n")
 
 
+def network(text, file, overrides, max_memory=None):
+    found = _parse(text, file, overrides)
+    if found["scheme"] == "none":
+        return None
+    nodes = [{"name": name, "layer": "host"} for name in "01"]
+    link = {"rate_bps": 10**11, "delay_ps": 10**6, "speed": "100Gbps, 1us", "faults": []}
+    links = [{"ends": [end, 2], **link} for end in (0, 1)]
+    nodes.append({"name": "leaf:0", "layer": "leaf"})
+    return json.dumps({"name": found["name"], "nodes": nodes, "links": links, "grid": None})
+
+
 def explain(text, file, overrides, max_memory=None):
     _parse(text, file, overrides)
     return "# Load offered\n", '{"thresholds": {}, "warnings": ["a setting cannot matter"]}'

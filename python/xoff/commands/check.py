@@ -6,9 +6,10 @@ import argparse
 import json
 import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
-from xoff import api, engine
+from xoff import api, engine, extras
 from xoff.commands.arguments import (
     FILE,
     Parser,
@@ -39,6 +40,12 @@ def add(parser: Parser) -> None:
         action="store_true",
         help="also look for pause cycles with each link between switches down in turn",
     )
+    parser.add_argument(
+        "--draw",
+        type=Path,
+        metavar="FILE",
+        help="also draw the network, with the links that fail, into FILE.svg or FILE.png",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_set(parser)
     add_max_memory(parser)
@@ -51,12 +58,19 @@ def call(args: argparse.Namespace) -> int:
         return 0
     if args.file is None:
         raise UsageError("name a scenario file, or use --schema")
+    if args.draw is not None:
+        _check_picture(args.draw)
     scenario, settings = scenario_of(args.file), settings_of(args)
     effective = api.check(scenario, settings, args.max_memory)
     explained = api.explain(scenario, settings, args.max_memory)
     text, values = explained or ("", {})
     cycles = api.backpressure(scenario, settings, args.any_link, args.max_memory)
     expected = api.expected(scenario, settings, args.max_memory, explained)
+    if args.draw is not None:
+        from xoff import picture, plots
+
+        plots.save_as(picture.of(scenario, settings, args.max_memory), args.draw)
+        complain(f"the network is drawn in {args.draw}")
     if args.json:
         found = _as_json(effective, values, cycles)
         say(json.dumps({**found, "expected": expected and expected.as_json()}))
@@ -66,6 +80,12 @@ def call(args: argparse.Namespace) -> int:
     for warning in values.get("warnings", []):
         complain(f"warning: {warning}")
     return 0
+
+
+def _check_picture(file: Path) -> None:
+    extras.need(extras.PLOT, "`xoff check --draw`")
+    if file.suffix not in (".svg", ".png"):
+        raise UsageError(f"--draw {file}: name a file that ends in .svg or .png")
 
 
 def comment(text: str) -> str:

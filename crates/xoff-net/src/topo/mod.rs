@@ -211,6 +211,9 @@ pub struct Topology {
     pub core_capacity: Option<BitRate>,
     /// The order of equal-cost ports.
     pub next_hops: NextHops,
+    /// Rows, columns and planes of switches that are numbered row by row and plane by plane, and
+    /// have links to their neighbours in each dimension: pictures draw them so.
+    pub grid: Option<[u32; 3]>,
     /// The number of each node where it comes from, if it has another here.
     given: Option<Arc<[u32]>>,
     /// The label of each node where the network comes from, or none.
@@ -279,6 +282,7 @@ impl Topology {
             core_tier,
             core_capacity,
             next_hops,
+            grid: None,
             given: None,
             labels: None,
             ports,

@@ -139,7 +139,8 @@ pub fn torus(config: &TorusConfig) -> Result<Topology, String> {
     let mut tiers = vec![0; hosts as usize];
     tiers.extend(vec![1; switches as usize]);
     let core_capacity = Some(config.uniform_capacity());
-    Ok(Topology { core_capacity, ..Topology::new(hosts, tiers, &links)? })
+    let grid = Some([config.rows, config.columns, config.planes]);
+    Ok(Topology { core_capacity, grid, ..Topology::new(hosts, tiers, &links)? })
 }
 
 #[cfg(test)]
