@@ -2913,6 +2913,21 @@ class Collective(_CollectiveKind, _CollectiveClass, total=False):
     """
     lanes: int
     """Number of lanes: parts of the bytes with messages of their own, side by side. Default: 1"""
+    skew: float
+    """Zipf exponent of the loads of an all-to-all, as of experts in a mixture: of what each rank
+    sends, the k-th most popular rank gets a share in proportion to 1/k^skew. The seed decides which
+    rank is how popular. 0: all get the same. From 0 to 10. Expects a non-negative number. Default:
+    0.0
+    """
+    redraw: bool
+    """Whether each round draws which ranks are popular; otherwise they are the same in all.
+    Default: false
+    """
+    loads: str | int | Sequence[int]
+    """A CSV file of loads of an all-to-all with the columns from,to,load: a rank shares its bytes
+    out in proportion to its loads, which are whole numbers. What it has for itself stays, and pairs
+    without a load exchange a message of one byte. Empty: `skew` decides. Default: ""
+    """
     ranks_per_server: int
     """Successive ranks that share a server. Default: 8"""
     hosts: str | int | Sequence[int]
@@ -4130,6 +4145,12 @@ class Settings(TypedDict, total=False):
     load_on: Literal["core", "hosts", "receivers"]
     """traffic open-loop: The links with the capacity of a load of 1. Default: "core"
     """
+    loads: str | int | Sequence[int]
+    """traffic collective: A CSV file of loads of an all-to-all with the columns from,to,load: a
+    rank shares its bytes out in proportion to its loads, which are whole numbers. What it has for
+    itself stays, and pairs without a load exchange a message of one byte. Empty: `skew` decides.
+    Default: ""
+    """
     local_delay: str
     """dragonfly: Propagation delay of a link within a group. Expects a duration with its unit (s,
     ms, us, ns or ps), such as "2us". Default: "1us"
@@ -4473,6 +4494,10 @@ class Settings(TypedDict, total=False):
     recovery: Literal["go-back-n", "perfect", "selective-repeat", "sack", "newreno", "sack1"]
     """transport: Recovery from losses. Default: "go-back-n"
     """
+    redraw: bool
+    """traffic collective: Whether each round draws which ranks are popular; otherwise they are the
+    same in all. Default: false
+    """
     reduce_scatter: Literal[
         "ring",
         "both-ways",
@@ -4672,6 +4697,12 @@ class Settings(TypedDict, total=False):
     """
     sizes: str | int | Sequence[int]
     """In traffic open-loop, traffic queries."""
+    skew: float
+    """traffic collective: Zipf exponent of the loads of an all-to-all, as of experts in a mixture:
+    of what each rank sends, the k-th most popular rank gets a share in proportion to 1/k^skew. The
+    seed decides which rank is how popular. 0: all get the same. From 0 to 10. Expects a non-
+    negative number. Default: 0.0
+    """
     small_flow: int
     """expresspass: A flow of fewer packets starts at a proportionally lower rate, as in the
     authors' simulator. 1: never. Default: 40

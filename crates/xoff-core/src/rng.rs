@@ -40,6 +40,8 @@ pub enum Purpose {
     Telemetry = 14,
     /// Choice of the acknowledgements to which a host's flows react.
     Sampling = 15,
+    /// Which ranks of an all-to-all get most.
+    Popularity = 16,
 }
 
 /// A value-stable random stream (xoshiro256++).

@@ -3,6 +3,7 @@
 mod all_to_all;
 mod halving;
 mod hierarchical;
+mod loads;
 mod pass;
 mod pattern;
 mod ring;
@@ -13,6 +14,7 @@ mod tree;
 
 use std::sync::Arc;
 
+use xoff_core::files::digest_of;
 use xoff_core::knobs::{Effect, because};
 use xoff_core::program::{Job as _, MESSAGES_MAX};
 use xoff_core::{Bytes, HostId, Ps, choices};
@@ -20,6 +22,7 @@ use xoff_core::{Bytes, HostId, Ps, choices};
 use self::all_to_all::{AllToAll, Dissemination};
 use self::halving::Halving;
 use self::hierarchical::Hierarchical;
+use self::loads::{Loads, Popular};
 pub(crate) use self::pass::{Links, Numbers, Pass};
 pub(crate) use self::pattern::Pattern;
 use self::pattern::share;
@@ -95,6 +98,19 @@ xoff_core::knobs! {
             job.operation == Operation::Barrier,
             "operation = \"barrier\"",
         ))],
+        /// Zipf exponent of the loads of an all-to-all, as of experts in a mixture: of what each
+        /// rank sends, the k-th most popular rank gets a share in proportion to 1/k^skew. The seed
+        /// decides which rank is how popular. 0: all get the same. From 0 to 10.
+        skew: f64 = 0.0 => [EVEN, Effect::Unless(|job| because(
+            !job.loads.is_empty(),
+            "loads, which names a file",
+        ))],
+        /// Whether each round draws which ranks are popular; otherwise they are the same in all.
+        redraw: bool = false => [Effect::Unless(|job| because(job.skew == 0.0, "skew = 0"))],
+        /// A CSV file of loads of an all-to-all with the columns from,to,load: a rank shares its
+        /// bytes out in proportion to its loads, which are whole numbers. What it has for itself
+        /// stays, and pairs without a load exchange a message of one byte. Empty: `skew` decides.
+        loads: String = String::new() => [EVEN],
         /// Successive ranks that share a server.
         ranks_per_server: u32 = 8 => [Effect::Unless(|job| because(
             job.algorithm != Algorithm::Hierarchical,
@@ -126,8 +142,16 @@ xoff_core::knobs! {
     }
 }
 
+/// Other operations have pieces of one size.
+const EVEN: Effect<CollectiveConfig> = Effect::Unless(|job| {
+    because(job.operation != Operation::AllToAll, "another operation than \"all-to-all\"")
+});
+
 /// Far more than any library has channels.
 const MOST_LANES: u64 = 1024;
+
+/// Far beyond any measured popularity.
+const MOST_SKEW: f64 = 10.0;
 
 impl TrafficSettings for CollectiveConfig {
     fn class(&self) -> &str {
@@ -135,7 +159,11 @@ impl TrafficSettings for CollectiveConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let job = self.job(context)?;
+        let given = match &*self.loads {
+            "" => None,
+            file => Some(context.files.text_of(file).map_err(|why| format!("loads: {why}"))?),
+        };
+        let job = self.job(context, given.as_deref())?;
         let sends = |stage| job.pattern.stage(0, stage, 0).sends;
         let sizes: Vec<u64> =
             (0..job.pattern.stages()).flat_map(sends).map(|(_, bytes)| bytes).collect();
@@ -145,12 +173,14 @@ impl TrafficSettings for CollectiveConfig {
         let together = ranks * f64::from(job.lanes) * f64::from(job.pattern.fan());
         let crowd = Crowd::of(together).between(self.start, Ps(0));
         let job = Some(Arc::new(job) as _);
-        Ok(Offer { sizes: Some(mix), job, ..Offer::new(NoFlows, crowd) })
+        let derived = given.map(|text| digest_of(&text)).unwrap_or_default();
+        Ok(Offer { sizes: Some(mix), job, derived, ..Offer::new(NoFlows, crowd) })
     }
 }
 
 impl CollectiveConfig {
-    pub(crate) fn job(&self, context: &Context<'_>) -> Result<Staged, String> {
+    /// The job; `given` is the text of its file of loads.
+    pub(crate) fn job(&self, context: &Context<'_>, given: Option<&str>) -> Result<Staged, String> {
         let hosts = placed(&self.hosts, self.placement, context)?;
         let ranks = hosts.len() as u32;
         if ranks < 2 {
@@ -159,7 +189,7 @@ impl CollectiveConfig {
         if self.rounds == 0 {
             return Err("rounds is 0: give at least 1 or leave the section out".into());
         }
-        let pattern = self.pattern(ranks)?;
+        let pattern = self.pattern_of(ranks, self.loads_of(ranks, given, context)?)?;
         self.check_bytes(ranks)?;
         let lanes = self.lane_count();
         let pace = Pace {
@@ -206,11 +236,35 @@ impl CollectiveConfig {
         Ok(ranks)
     }
 
-    /// The algorithm for this number of ranks.
+    /// How an all-to-all shares out bytes.
+    fn loads_of(
+        &self,
+        ranks: u32,
+        given: Option<&str>,
+        context: &Context<'_>,
+    ) -> Result<Loads, String> {
+        if let Some(text) = given {
+            return Loads::read(&self.loads, text, ranks).map_err(|error| error.to_string());
+        }
+        if !(0.0..=MOST_SKEW).contains(&self.skew) {
+            return Err(format!("skew is {}: it must be from 0 to {MOST_SKEW}", self.skew));
+        }
+        if self.skew == 0.0 {
+            return Ok(Loads::Even { ranks });
+        }
+        let Context { seed, source, .. } = *context;
+        Ok(Loads::Popular(Popular::new(ranks, self.skew, self.redraw, seed, source)))
+    }
+
+    /// The algorithm for this number of ranks, with pieces of one size.
     ///
     /// # Errors
     /// A combination of settings, or a number of ranks, that the algorithm cannot have.
     pub(crate) fn pattern(&self, ranks: u32) -> Result<Arc<dyn Pattern>, String> {
+        self.pattern_of(ranks, Loads::Even { ranks })
+    }
+
+    fn pattern_of(&self, ranks: u32, loads: Loads) -> Result<Arc<dyn Pattern>, String> {
         use Algorithm as A;
         use Operation as O;
         let lanes = self.lanes()?;
@@ -263,7 +317,7 @@ impl CollectiveConfig {
             (O::Broadcast, A::Ring) => Arc::new(Chain { ranks, lanes }),
             (O::AllToAll, A::Direct | A::Pairwise) => {
                 let one_at_a_time = self.algorithm == A::Pairwise;
-                Arc::new(AllToAll { ranks, one_at_a_time, lanes })
+                Arc::new(AllToAll { ranks, one_at_a_time, lanes: lanes.into(), loads })
             }
             (O::Barrier, A::Dissemination) => Arc::new(Dissemination { ranks }),
             _ => return Err(self.no_such_algorithm()),

@@ -399,6 +399,9 @@ def _collective(rng: random.Random, fabric: Fabric, at: Times) -> Section:
     if operation != "barrier":
         drawn["lanes"] = rng.randrange(2, 4)
         drawn["bytes"] = f"{64 + round(fabric.host_rate / 8e12 * at.measure * rng.random())}B"
+    if operation == "all-to-all" and rng.random() < 0.5:
+        drawn["skew"] = round(rng.uniform(0.1, 3), 3)
+        drawn["redraw"] = rng.random() < 0.5
     if rng.random() < 0.5:
         drawn["jitter"] = duration(rng.uniform(0, at.measure / 10))
         drawn["stragglers"] = str(rng.randrange(ranks))

@@ -169,6 +169,35 @@ fn an_all_to_all_meets_the_bound_of_its_links() {
     assert!((1.0..1.02).contains(&(found / bound)), "{}", found / bound);
 }
 
+/// With loads by Zipf's law, the most popular rank receives 1/H of what each of the 7 others has,
+/// H = 1 + 1/2 + ... + 1/8, at the rate of its link. Acknowledgements of what it sends come on top.
+#[test]
+fn a_skewed_all_to_all_takes_the_time_of_its_most_popular_rank() {
+    let job = "operation = \"all-to-all\"\nalgorithm = \"direct\"\nbytes = \"16MB\"\nskew = 1.0\n";
+    let found = time(&star(8, 1, job)) as f64;
+    let harmonic: f64 = (1..=8).map(|place| 1.0 / f64::from(place)).sum();
+    let bound = 7.0 * 16_000.0 / harmonic * (PACKET * BYTE) as f64;
+    assert!((1.0..1.03).contains(&(found / bound)), "{}", found / bound);
+}
+
+#[test]
+fn popular_ranks_do_not_depend_on_the_cut() {
+    let job = "operation = \"all-to-all\"\nalgorithm = \"pairwise\"\nbytes = \"1MB\"\nrounds = 3\n\
+               skew = 1.5\nredraw = true\nhosts = \"0-23\"\nplacement = \"random\"\n";
+    let text = format!(
+        "scheme = \"dctcp\"\n[run]\nwarmup = \"0us\"\nmeasure = \"200us\"\ndrain = \"20ms\"\n\
+         [[traffic]]\nkind = \"collective\"\n{job}"
+    );
+    let one = outcome(&text, &[], Threads::ONE);
+    assert_eq!(one.job.finished, 3);
+    for threads in [2, 3, 8] {
+        let other = outcome(&text, &[], Threads::up_to(threads));
+        assert_eq!((other.digest, other.rounds), (one.digest, one.rounds.clone()), "{threads}");
+    }
+    let cut = outcome(&text, &["run.partitions=5"], Threads::ONE);
+    assert_eq!((cut.digest, cut.rounds), (one.digest, one.rounds));
+}
+
 #[test]
 fn rounds_follow_one_another_and_stragglers_hold_all_up() {
     let job = "bytes = \"400000B\"\nrounds = 3\ncompute = \"50us\"\nstragglers = \"2\"\n\

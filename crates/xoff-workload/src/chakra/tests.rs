@@ -142,7 +142,7 @@ fn alone(config: &CollectiveConfig, hosts: usize) -> impl Job + use<> {
     let rates = vec![BitRate::from_gbps(100); hosts];
     let capacity = crate::Capacity { core: BitRate(0), host_rates: rates, racks: None };
     let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
-    config.job(&context).unwrap()
+    config.job(&context, None).unwrap()
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Exchanges between all pairs of ranks, and a barrier.
 
-use super::pattern::{Pattern, Stage, share};
+use std::sync::Arc;
+
+use super::loads::Loads;
+use super::pattern::{Pattern, Stage};
 
 /// Each rank has a piece for every other one.
 #[derive(Debug)]
@@ -9,7 +12,9 @@ pub(super) struct AllToAll {
     /// Whether a rank sends to one other at a time, instead of to all at once.
     pub(super) one_at_a_time: bool,
     /// Bytes of each lane.
-    pub(super) lanes: Vec<u64>,
+    pub(super) lanes: Arc<[u64]>,
+    /// How a rank shares them out.
+    pub(super) loads: Loads,
 }
 
 impl AllToAll {
@@ -18,9 +23,8 @@ impl AllToAll {
         ((rank + distance) % self.ranks, (rank + self.ranks - distance) % self.ranks)
     }
 
-    fn piece(&self, lane: u32, to: u32) -> (u32, u64) {
-        let (ranks, piece) = (u64::from(self.ranks), u64::from(to));
-        (to, share(self.lanes[lane as usize], ranks, piece, piece + 1))
+    fn piece(&self, lane: u32, from: u32, to: u32) -> (u32, u64) {
+        (to, self.loads.part(self.lanes[lane as usize], from, to))
     }
 }
 
@@ -45,16 +49,23 @@ impl Pattern for AllToAll {
                 .waits
                 .extend(stage.checked_sub(1).map(|before| (before, self.at(rank, stage).1, 0)));
             if stage < self.stages() {
-                found.sends.push(self.piece(lane, self.at(rank, stage + 1).0));
+                found.sends.push(self.piece(lane, rank, self.at(rank, stage + 1).0));
             }
         } else if stage == 0 {
             let others = 1..self.ranks;
-            found.sends.extend(others.map(|distance| self.piece(lane, self.at(rank, distance).0)));
+            let piece = |distance| self.piece(lane, rank, self.at(rank, distance).0);
+            found.sends.extend(others.map(piece));
         } else {
             let others = 1..self.ranks;
             found.waits.extend(others.map(|distance| (0, self.at(rank, distance).1, distance - 1)));
         }
         found
+    }
+
+    fn of_round(&self, round: u32) -> Option<Arc<dyn Pattern>> {
+        let loads = self.loads.of_round(round)?;
+        let (ranks, one_at_a_time, lanes) = (self.ranks, self.one_at_a_time, self.lanes.clone());
+        Some(Arc::new(Self { ranks, one_at_a_time, lanes, loads }))
     }
 }
 

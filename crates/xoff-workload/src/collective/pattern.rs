@@ -1,5 +1,7 @@
 //! The messages of one round of a collective operation.
 
+use std::sync::Arc;
+
 /// What a rank waits for and then sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stage {
@@ -22,6 +24,10 @@ pub(crate) trait Pattern: std::fmt::Debug + Send + Sync {
     fn messages(&self, stage: u32) -> u64;
     /// A stage of a rank. `stage` is at most [`stages`](Self::stages).
     fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage;
+    /// The pattern of a round, if rounds differ: in bytes only.
+    fn of_round(&self, _round: u32) -> Option<Arc<dyn Pattern>> {
+        None
+    }
 }
 
 /// The bytes of parts `from` to `to` of `parts` parts, whose sizes differ by one byte at most.

@@ -145,7 +145,9 @@ impl Rank {
 
     fn communicate(&mut self, acts: &mut Vec<Act>) {
         let first = u64::from(self.round) * self.in_round;
-        let mut pass = Pass::new(&self.pattern, &self.hosts, self.lanes, first, self.rank);
+        let of_round = self.pattern.of_round(self.round);
+        let pattern = of_round.as_ref().unwrap_or(&self.pattern);
+        let mut pass = Pass::new(pattern, &self.hosts, self.lanes, first, self.rank);
         pass.begin(&mut self.links, acts);
         self.pass = Some(pass);
         self.finish_if_ready(acts);

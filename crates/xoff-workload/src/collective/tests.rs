@@ -12,9 +12,13 @@ use xoff_core::Rng;
 use xoff_core::rng::Purpose;
 
 fn job(config: &CollectiveConfig, hosts: u32) -> Result<Staged, String> {
+    job_with(config, hosts, None)
+}
+
+fn job_with(config: &CollectiveConfig, hosts: u32, loads: Option<&str>) -> Result<Staged, String> {
     let rates = vec![BitRate::from_gbps(100); hosts as usize];
     let capacity = Capacity { core: BitRate(0), host_rates: rates, racks: None };
-    config.job(&Context { capacity: &capacity, seed: 1, source: 3, files: &Path::new("") })
+    config.job(&Context { capacity: &capacity, seed: 1, source: 3, files: &Path::new("") }, loads)
 }
 
 /// What ranks sent to each other, and the rounds that each finished.
@@ -189,6 +193,95 @@ fn a_ring_passes_each_piece_on() {
     // Pieces of 2, 3, 2 and 3 bytes. A rank sends what its left one sent before.
     assert_eq!(sizes(0), [2, 3, 2, 3, 2, 3]);
     assert_eq!(sizes(1)[1..], sizes(0)[..5]);
+}
+
+fn all_to_all() -> CollectiveConfig {
+    CollectiveConfig {
+        operation: Operation::AllToAll,
+        algorithm: Algorithm::Direct,
+        bytes: Bytes(2500),
+        ..CollectiveConfig::default()
+    }
+}
+
+/// The bytes that each rank has for each in a round, with 0 for itself.
+fn parts(job: &Staged, round: u32, ranks: u32) -> Vec<Vec<u64>> {
+    let of_round = job.pattern.of_round(round);
+    let pattern = of_round.as_ref().unwrap_or(&job.pattern);
+    let mut found = vec![vec![0; ranks as usize]; ranks as usize];
+    for rank in 0..ranks {
+        for stage in 0..pattern.stages() {
+            for (to, bytes) in pattern.stage(0, stage, rank).sends {
+                found[rank as usize][to as usize] += bytes;
+            }
+        }
+    }
+    found
+}
+
+/// Shares of 1, 1/2, 1/3 and 1/4 are 12, 6, 4 and 3 of 25.
+#[test]
+fn popular_ranks_get_zipf_shares_of_all() {
+    for algorithm in [Algorithm::Direct, Algorithm::Pairwise] {
+        let config = CollectiveConfig { algorithm, skew: 1.0, ..all_to_all() };
+        let found = parts(&job(&config, 4).unwrap(), 0, 4);
+        for to in 0..4 {
+            let from = |rank: usize| found[(to + rank) % 4][to];
+            assert_eq!((from(0), from(1)), (0, from(2)), "{found:?}");
+        }
+        let mut of_ranks: Vec<u64> = (0..4).map(|to| found[(to + 1) % 4][to]).collect();
+        of_ranks.sort_unstable();
+        let near = |(bytes, share): (&u64, u64)| bytes.abs_diff(share) <= 1;
+        assert!(of_ranks.iter().zip([300, 400, 600, 1200]).all(near), "{of_ranks:?}");
+    }
+}
+
+#[test]
+fn popularity_is_that_of_the_job_or_of_each_round() {
+    let config = CollectiveConfig { skew: 1.2, rounds: 8, ..all_to_all() };
+    let fixed = job(&config, 6).unwrap();
+    assert_eq!(parts(&fixed, 0, 6), parts(&fixed, 7, 6));
+    let drawn = job(&CollectiveConfig { redraw: true, ..config.clone() }, 6).unwrap();
+    assert_eq!(parts(&drawn, 0, 6), parts(&fixed, 0, 6), "the first round is the same");
+    let rounds: Vec<_> = (0..8).map(|round| parts(&drawn, round, 6)).collect();
+    assert!((1..8).all(|round| rounds[round] != rounds[0]), "{rounds:?}");
+    let mut rng = Rng::stream(7, Purpose::Traffic, 0);
+    let outcome = run(&drawn, |count| rng.below(count as u64) as usize);
+    assert_eq!(outcome.finished, [8; 6]);
+    let even = job(&all_to_all(), 6).unwrap();
+    assert!(parts(&even, 0, 6).iter().flatten().all(|&part| [0, 416, 417].contains(&part)));
+}
+
+/// What a rank has for itself stays there.
+#[test]
+fn a_file_gives_each_rank_shares_of_its_own() {
+    let text = "from,to,load\n0,0,1\n0,1,3\n0,2,1\n1,2,7\n2,0,1\n2,1,4\n";
+    let config = CollectiveConfig { loads: "loads.csv".into(), ..all_to_all() };
+    let found = parts(&job_with(&config, 3, Some(text)).unwrap(), 0, 3);
+    assert_eq!(found, [[0, 1500, 500], [0, 0, 2500], [500, 2000, 0]]);
+    let outcome = run(&job_with(&config, 3, Some(text)).unwrap(), |_| 0);
+    assert!(outcome.sent.contains(&(1, 0, 1)), "a pair without a load exchanges one byte");
+    assert_eq!(outcome.sent.len(), 6);
+}
+
+#[test]
+fn wrong_loads_say_where() {
+    let config = CollectiveConfig { loads: "loads.csv".into(), ..all_to_all() };
+    let refused = |rows: &str| {
+        job_with(&config, 3, Some(&format!("from,to,load\n{rows}"))).expect_err("is refused")
+    };
+    let said = refused("0,1,3\n0,3,1\n");
+    assert_eq!(said, "loads.csv, line 3: to 3: ranks are 0 to 2");
+    let said = refused("0,1,3\n1,0,1\n");
+    assert_eq!(said, "loads.csv, line 3: rank 2 has no load: each rank must send to at least one");
+    let said = refused("0,1,3\n0,1,3\n1,0,1\n2,0,1\n");
+    assert_eq!(said, "loads.csv, line 5: rank 0 has two loads for rank 1: give one");
+    let said = refused("0,1,9999999999999\n");
+    assert!(said.contains("load 9999999999999: it must be at most 1099511627776"), "{said}");
+    for skew in [-1.0, 11.0, f64::NAN] {
+        let said = job(&CollectiveConfig { skew, ..all_to_all() }, 4).expect_err("is refused");
+        assert!(said.contains("it must be from 0 to 10"), "{said}");
+    }
 }
 
 #[test]
