@@ -60,6 +60,13 @@ impl Classed {
 }
 
 #[test]
+fn no_queues_are_refused_and_not_divided() {
+    let config = BfcConfig { classes: 4, queues: 0, ..BfcConfig::default() };
+    assert_eq!(config.check().unwrap_err().0, "queues");
+    assert!(config.division().is_none());
+}
+
+#[test]
 fn thresholds_count_the_queues_of_a_class() {
     let mut bench = Classed::new(Assignment::Dynamic);
     // Five queues of the first class and one of the last are active. A queue of the last may hold a

@@ -207,12 +207,13 @@ impl BfcConfig {
         Undivided { first, count: self.data_queues() - first }
     }
 
-    /// The queues of each class, if classes divide them.
+    /// The queues of each class, if classes divide them. None of settings that `check` rejects.
     #[must_use]
     pub fn division(&self) -> Option<Division> {
         let queues = self.data_queues();
-        let divides =
-            (2..=CLASSES as u8).contains(&self.classes) && queues.is_multiple_of(self.classes);
+        let divides = (2..=CLASSES as u8).contains(&self.classes)
+            && queues > 0
+            && queues.is_multiple_of(self.classes);
         divides.then(|| Division::new(queues, self.classes))
     }
 
