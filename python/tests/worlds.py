@@ -11,6 +11,9 @@ from typing import Any
 # A network without hosts, whose links have the settings' rate and delay.
 RING = Path(__file__).parent / "data/networks/ring.edges"
 
+# Paths over one spine have half the capacity of those over the other.
+UNEVEN = Path(__file__).parents[2] / "scenarios/networks/half-failed.toml"
+
 # Presets whose packet processor and headroom are sized for links of 1 Gb/s.
 GIGABIT = ("detail*", "capfc-*", "pfc-w*")
 
@@ -240,6 +243,20 @@ stop = "60us"
 """
 
 
+def uneven(rate: str, delay: str, traffic: str) -> str:
+    """Return a scenario whose paths have different capacities."""
+    file = f"file = {json.dumps(str(UNEVEN))}"
+    network = f'[network]\ntopology = "graph"\n[graph]\n{file}\n'
+    return f'{network}rate = "{rate}"\ndelay = "{delay}"\n{traffic}'
+
+
+def balanced(balance: str, section: str, settings: str = "") -> World:
+    """Return a world for the settings of a load balancer."""
+    chosen = f'[switch]\nbalance = "{balance}"\n{settings}'
+    text = uneven("100Gbps", "1us", chosen + BURSTS.replace("load = 0.8", "load = 0.6"))
+    return World(balance, [text], presets=("dctcp",), sections=(section,))
+
+
 PRIORITIES = (wish("traffic.1.priority=2"), wish("traffic.2.priority=1"))
 
 WORLDS = [
@@ -333,6 +350,24 @@ WORLDS = [
             ("two-dc", 'leaves = 2\nspines = 4\nhosts_per_leaf = 3\ninterconnect_delay = "20us"'),
         )
     ),
+    World(
+        "paths of different capacity",
+        [uneven("100Gbps", "1us", BURSTS), FABRIC + BURSTS],
+        rescues=([], ["traffic.1.labelled=true"], ["tofino.pipelines=1"]),
+        without=GIGABIT,
+        sections=("switch",),
+    ),
+    World(
+        "slow paths of different capacity",
+        [uneven("900Mbps", "6600ns", SLOW[SLOW.index("[run]") :])],
+        presets=GIGABIT,
+        sections=("switch",),
+    ),
+    balanced("letflow", "flowlets", '[flowlets]\ntimeout = "2us"\n'),
+    balanced(
+        "conga", "conga", '[flowlets]\ntimeout = "2us"\n[conga]\ntau = "10us"\naging = "20us"\n'
+    ),
+    balanced("wcmp", "wcmp", "[wcmp]\nentries = 8\n"),
     World("slow", [SLOW], PRIORITIES, presets=GIGABIT),
     World(
         "slow losses",

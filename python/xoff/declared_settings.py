@@ -711,7 +711,7 @@ class Switch(TypedDict, total=False):
     architecture: Literal["output-queued", "crossbar", "pipelined"]
     """The path of packets through a switch. Default: "output-queued"
     """
-    balance: Literal["ecmp", "given", "adaptive", "spray"]
+    balance: Literal["ecmp", "wcmp", "given", "adaptive", "spray", "letflow", "conga"]
     """The choice of a packet's port among equal-cost ports. Default: "ecmp"
     """
     symmetric_ecmp: bool
@@ -1778,6 +1778,15 @@ class Capfc(TypedDict, total=False):
     """
 
 
+class Wcmp(TypedDict, total=False):
+    """Weighted multi-path, where `switch.balance` is "wcmp"."""
+
+    entries: int
+    """The most table entries of a route. Weights that need more are rounded, to one entry or more
+    for each port. The paper takes the size of the switch's table. Default: 128
+    """
+
+
 class Alb(TypedDict, total=False):
     """Adaptive load balancing."""
 
@@ -1797,6 +1806,46 @@ class Spray(TypedDict, total=False):
 
     order: Literal["random", "round-robin"]
     """The order in which packets take the equal-cost ports. Default: "random"
+    """
+
+
+class Flowlets(TypedDict, total=False):
+    """Flowlets, where `switch.balance` is "letflow" or "conga"."""
+
+    timeout: str
+    """A flow without packets for this time begins a new flowlet (CONGA §3.6: Tfl). Expects a
+    duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "500us"
+    """
+    gaps: Literal["age-bit", "timestamp"]
+    """The measurement of this time. Default: "age-bit"
+    """
+    entries: int
+    """Entries of a switch's table. Flows with the same entry share their port, and a gap must be a
+    gap of all of them (CONGA §3.4: 64K). Default: 65536
+    """
+
+
+class Conga(TypedDict, total=False):
+    """CONGA, where `switch.balance` is "conga". A new flowlet takes the uplink with the least
+    congested path.
+    """
+
+    tau: str
+    """Time constant of the estimate of a link's load (CONGA §3.6: tau). Expects a duration with its
+    unit (s, ms, us, ns or ps), such as "2us". Default: "160us"
+    """
+    alpha: float
+    """Share by which an estimate decays at each tick, one every `alpha` times `tau` (CONGA §3.2; it
+    leaves the value open). Expects a non-negative number. Default: 0.1
+    """
+    bits: int
+    """Bits of a congestion metric (CONGA §3.6: Q). The header has 8 bits for a metric and the tag
+    of an uplink: with 3 bits, a leaf may have 32 uplinks. Default: 3
+    """
+    aging: str
+    """A metric that has not been updated for this time is halved, again after each such time (CONGA
+    §3.3: it decays gradually after "e.g., 10ms"). Expects a duration with its unit (s, ms, us, ns
+    or ps), such as "2us". Default: "10ms"
     """
 
 
@@ -3330,10 +3379,18 @@ class Settings(TypedDict, total=False):
     """Requests of a pipelined switch's egress queues to its inputs (CaPFC). Sizes are bytes in one
     queue: one port and one class.
     """
+    wcmp: Wcmp
+    """Weighted multi-path, where `switch.balance` is "wcmp"."""
     alb: Alb
     """Adaptive load balancing."""
     spray: Spray
     """Packet spraying, where `switch.balance` is "spray"."""
+    flowlets: Flowlets
+    """Flowlets, where `switch.balance` is "letflow" or "conga"."""
+    conga: Conga
+    """CONGA, where `switch.balance` is "conga". A new flowlet takes the uplink with the least
+    congested path.
+    """
     ndp: Ndp
     """NDP's hosts, for `transport.kind` = "ndp"."""
     homa: Homa
@@ -3421,6 +3478,11 @@ class Settings(TypedDict, total=False):
     """fat_tree: Rate of a link between edge and aggregation. Expects a rate with its unit (Tbps,
     Gbps, Mbps, Kbps or bps), such as "100Gbps". Default: "100Gbps"
     """
+    aging: str
+    """conga: A metric that has not been updated for this time is halved, again after each such time
+    (CONGA §3.3: it decays gradually after "e.g., 10ms"). Expects a duration with its unit (s, ms,
+    us, ns or ps), such as "2us". Default: "10ms"
+    """
     ai: float
     """swift: Additive increment: packets per round trip (ai; htsim: 1). Expects a non-negative
     number. Default: 1.0
@@ -3491,7 +3553,7 @@ class Settings(TypedDict, total=False):
     """flowtune: Number of allocators. Default: "one"
     """
     alpha: float
-    """In buffer, flowtune, xcp, expresspass, allocator."""
+    """In buffer, flowtune, xcp, conga, expresspass, allocator."""
     alpha_interval: str
     """In dcqcn, dcqcn_rdma15."""
     architecture: Literal["output-queued", "crossbar", "pipelined"]
@@ -3512,7 +3574,7 @@ class Settings(TypedDict, total=False):
     backpressure: Literal["queues", "occupancy", "flows", "none"]
     """bfc: What a switch pauses when a queue grows long. Default: "queues"
     """
-    balance: Literal["ecmp", "given", "adaptive", "spray"]
+    balance: Literal["ecmp", "wcmp", "given", "adaptive", "spray", "letflow", "conga"]
     """switch: The choice of a packet's port among equal-cost ports. Default: "ecmp"
     """
     base_rtt: str
@@ -3545,6 +3607,10 @@ class Settings(TypedDict, total=False):
     """tofino: Interval at which pipelines learn the empty queues (§4: "periodically", without a
     figure; this is half a 1-hop RTT of §6.2.1). 0: they always know them. Expects a duration with
     its unit (s, ms, us, ns or ps), such as "2us". Default: "1us"
+    """
+    bits: int
+    """conga: Bits of a congestion metric (CONGA §3.6: Q). The header has 8 bits for a metric and
+    the tag of an uplink: with 3 bits, a leaf may have 32 uplinks. Default: 3
     """
     boost_tail: bool
     """homa: Give the last rtt_bytes of a longer message the priority of an unscheduled message of
@@ -3775,6 +3841,8 @@ class Settings(TypedDict, total=False):
     lost, and may be lost themselves. The paper does not state when bitmaps end. Expects a whole
     number from 0 to 65535. Default: 10
     """
+    entries: int
+    """In wcmp, flowlets."""
     estimator: bool
     """sfc: Estimate incasts at the senders' switches from the traffic that passes them (§3.4,
     optional). Default: false
@@ -3869,6 +3937,9 @@ class Settings(TypedDict, total=False):
     """In dctcp, dcqcn, dcqcn_rdma15, dctcp_tcp, dctcp_htsim, timely, ns3_dctcp, onramp."""
     gamma: float
     """In flowtune, xcp, powertcp, theta_powertcp, allocator."""
+    gaps: Literal["age-bit", "timestamp"]
+    """flowlets: The measurement of this time. Default: "age-bit"
+    """
     gateway_delay: str
     """two_dc: Propagation delay of a link between spine and gateway. Expects a duration with its
     unit (s, ms, us, ns or ps), such as "2us". Default: "1us"
@@ -4797,6 +4868,10 @@ class Settings(TypedDict, total=False):
     """
     target_utilisation: float
     """In hpcc, hpcc_pint."""
+    tau: str
+    """conga: Time constant of the estimate of a link's load (CONGA §3.6: tau). Expects a duration
+    with its unit (s, ms, us, ns or ps), such as "2us". Default: "160us"
+    """
     threshold: float | str | Literal["active", "fixed"]
     """In flowtune, onramp, pfc, bfc, allocator."""
     threshold_factor: float
@@ -4808,13 +4883,7 @@ class Settings(TypedDict, total=False):
     HPCC simulator does. Default: false
     """
     timeout: str
-    """transport: A flow without progress for this long goes back to its first unacknowledged byte.
-    With selective repeat it skips what is known to have arrived; with NDP the sender repeats what
-    its receiver has not answered; with Homa the receiver asks for what is missing. 0: never (right
-    where nothing is lost). RoCE NICs use milliseconds; IRN's RTO_high is 320 us (IRN §4.1), and
-    1350 us in ConWeave's simulator. Expects a duration with its unit (s, ms, us, ns or ps), such as
-    "2us". Default: "0ps"
-    """
+    """In transport, flowlets."""
     timeout_low: str
     """transport: The timeout of a flow with few packets in flight, with selective repeat: IRN's
     RTO_low is 100 us (IRN §4.1), 454 us in ConWeave's simulator. 0: `timeout` for all. Expects a

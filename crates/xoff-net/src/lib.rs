@@ -13,6 +13,7 @@ pub mod balance;
 pub mod buffer;
 pub mod capability;
 pub mod credit;
+mod destination;
 pub mod division;
 mod drops;
 pub mod fabric;

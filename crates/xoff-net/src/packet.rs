@@ -46,6 +46,11 @@ impl Kind {
     }
 }
 
+/// Frames from switches, which may be for the switch that receives them, and credits, which it
+/// shapes. No load balancer chooses their port.
+pub(crate) const SIGNALS: u16 =
+    Kind::LinkControl.bit() | Kind::BackToSender.bit() | Kind::Credit.bit();
+
 /// Bits of [`Packet::flags`]; the upper three bits hold the traffic class.
 pub mod flag {
     /// Congestion experienced (ECN CE), or its echo on an acknowledgement.
@@ -108,7 +113,8 @@ pub struct Packet {
     pub remaining: u32,
     /// Bytes on the wire.
     pub wire_bytes: u16,
-    /// Number of the port at which it entered the switch.
+    /// Number of the port at which it entered the switch. On a link: the header of a load balancer
+    /// that has one (CONGA).
     pub ingress: u16,
     /// Its queue at this node.
     pub queue: u8,

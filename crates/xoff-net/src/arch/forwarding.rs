@@ -2,19 +2,12 @@
 
 use xoff_core::prefetch::prefetch;
 
-use crate::balance::{Ecmp, Hashed, Spray};
+use crate::balance::{AnyBalancer, Arrival, Balancer, Ecmp, Hashed, each_balancer};
+use crate::destination::Destination;
+use crate::fabric::Fabric;
 use crate::packet::Packet;
 use crate::ports::PortMask;
 use crate::topo::Route;
-
-/// The place of a host in the network.
-#[derive(Clone, Copy, Debug)]
-pub struct Destination {
-    /// Its group: the hosts of one switch.
-    pub group: u32,
-    /// Its port at that switch.
-    pub access_port: u16,
-}
 
 /// A switch's routes.
 #[derive(Clone, Debug)]
@@ -96,23 +89,26 @@ impl Forwarding {
         self.choices[(route.first + choice) as usize]
     }
 
-    /// The port that spraying chooses.
+    /// The port that a load balancer chooses for a packet that has arrived at `ingress`.
     #[inline]
     #[must_use]
-    pub fn spray(&self, packet: &Packet, destinations: &[Destination], spray: &mut Spray) -> u16 {
-        let destination = destinations[packet.dst as usize];
-        let route = self.routes[destination.group as usize];
-        if route.count == 0 {
-            return destination.access_port;
+    pub fn balance(
+        &self,
+        fabric: &Fabric,
+        hosts: &[Destination],
+        (ingress, id): (u16, u32),
+        balancer: &mut AnyBalancer,
+    ) -> u16 {
+        let packet = &fabric.packets[id];
+        let Destination { group: to, access_port } = hosts[packet.dst as usize];
+        let Route { first, count } = self.routes[to as usize];
+        let ports = &self.choices[first as usize..][..count as usize];
+        let arrival = Arrival { now: fabric.now, id, packet, ingress, to, ports, hosts };
+        let choice = each_balancer!(balancer, balancer => balancer.choose(&arrival));
+        if count == 0 {
+            return access_port;
         }
-        let choice = spray.choose(destination.group, route.count);
-        self.choices[(route.first + choice) as usize]
-    }
-
-    /// The number of destination groups.
-    #[must_use]
-    pub fn groups(&self) -> usize {
-        self.routes.len()
+        ports[choice.unwrap_or_else(|| self.ecmp.choose(packet, count)) as usize]
     }
 
     /// The ports that a packet may take, if routes are stored as sets.

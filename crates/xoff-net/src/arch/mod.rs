@@ -23,10 +23,11 @@ use crate::topo::Route;
 
 pub use cioq::CioqParts;
 pub use crossbar::{Crossbar, CrossbarConfig, CrossbarParts, CrossbarSettings, EgressOverflow};
-pub use forwarding::{Destination, Forwarding};
+pub use forwarding::Forwarding;
 pub use output_queued::{InBand, OutputQueued, OutputQueuedConfig, Parts};
 pub use settings::{ArchitectureSettings, Problem};
 
+pub use crate::destination::Destination;
 pub use crate::hop::capfc::{CapfcConfig, Policy};
 pub use crate::hop::pfc::{PauseConfig, Reaction, Scope, Thresholds};
 pub use crate::switch_stats::SwitchStats;

@@ -25,16 +25,17 @@ use xoff_core::{Digest, Rng, TimerId};
 
 use self::aside::Aside;
 use self::pairs::match_pair;
-use super::forwarding::{Destination, Forwarding};
+use super::forwarding::Forwarding;
 use super::mirror::Mirror;
 use super::{Switch, SwitchStats};
-use crate::balance::Spray;
+use crate::balance::{AnyBalancer, Balancer, each_balancer};
 use crate::buffer::Buffer;
 use crate::credit::CreditQueue;
+use crate::destination::Destination;
 use crate::fabric::Fabric;
 use crate::hop::{AnyHop, CopyUse, FrameSender, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
-use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Pool, Queue, flag};
+use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Pool, Queue, SIGNALS, flag};
 use crate::sched::{AnyScheduler, Common, Egress, QueueMask, Scheduler, each_scheduler};
 use crate::topo::Route;
 use crate::trim::Trim;
@@ -68,8 +69,8 @@ pub struct Parts {
     pub control_acks: bool,
     /// Routes of packets.
     pub forwarding: Forwarding,
-    /// Spraying over equal-cost ports, if any; otherwise a flow has one path.
-    pub spray: Option<Box<Spray>>,
+    /// Its load balancer, if the hash of a flow does not choose the path.
+    pub balancer: Option<AnyBalancer>,
     /// Source of random marks.
     pub marking: Draws,
     /// Stream for queue assignment.
@@ -111,6 +112,7 @@ struct Memory {
     marking: Draws,
     assignment: Rng,
     in_band: InBand,
+    balancer: Option<Box<AnyBalancer>>,
     /// Whether it writes anything into packets: one test where that is rare.
     writes: bool,
     stats: SwitchStats,
@@ -134,7 +136,6 @@ pub struct OutputQueued {
     aside: Option<Box<Aside>>,
     credits: Vec<CreditQueue>,
     forwarding: Forwarding,
-    spray: Option<Box<Spray>>,
     control_acks: bool,
     link: FrameSender,
     first_timer: TimerId,
@@ -143,10 +144,6 @@ pub struct OutputQueued {
     /// Kinds of packets that do not simply take the port of their hash.
     apart: u16,
 }
-
-/// Frames from switches, which may be for the switch that receives them, and credits, which it
-/// shapes.
-const SIGNALS: u16 = Kind::LinkControl.bit() | Kind::BackToSender.bit() | Kind::Credit.bit();
 
 /// Packets that are marked: data, and what opens its connection.
 const MARKABLE: u16 = Kind::Data.bit() | Kind::Request.bit();
@@ -163,9 +160,13 @@ impl OutputQueued {
             MarkAt::Dequeue => When::Dequeue,
             MarkAt::Enqueue => When::Enqueue,
         };
+        let follows = parts.balancer.as_ref().is_some_and(
+            |balancer| each_balancer!(balancer, balancer => balancer.follows_departures()),
+        );
+        debug_assert!(!follows || !matches!(parts.in_band, InBand::Int), "INT needs one path");
         let all = watches_arrivals
             || parts.keeps
-            || parts.spray.is_some()
+            || parts.balancer.is_some()
             || !parts.forwarding.is_plain();
         Self {
             memory: Memory {
@@ -175,8 +176,9 @@ impl OutputQueued {
                 mark_at,
                 marking: parts.marking,
                 assignment: parts.assignment,
-                writes: !matches!(parts.in_band, InBand::None),
+                writes: !matches!(parts.in_band, InBand::None) || follows,
                 in_band: parts.in_band,
+                balancer: parts.balancer.map(Box::new),
                 stats: SwitchStats::default(),
                 digest: Digest::default(),
                 mirror: Mirror::new(delay_timer),
@@ -190,7 +192,6 @@ impl OutputQueued {
             aside: Aside::new(parts.trim, parts.keeps),
             credits: parts.credits,
             forwarding: parts.forwarding,
-            spray: parts.spray,
             control_acks: parts.control_acks,
             link: FrameSender {
                 first_port: parts.first_port,
@@ -211,14 +212,19 @@ impl OutputQueued {
         ingress: u16,
         id: u32,
     ) -> Option<u32> {
-        let packet = &fabric.packets[id];
+        let packet = &mut fabric.packets[id];
         if SIGNALS & packet.kind.bit() != 0 {
+            packet.ingress = ingress;
             return self.on_signal(fabric, destinations, ingress, id);
         }
-        let egress = match &mut self.spray {
-            Some(spray) => self.forwarding.spray(packet, destinations, spray),
+        let egress = match &mut self.memory.balancer {
+            Some(balancer) => {
+                self.forwarding.balance(fabric, destinations, (ingress, id), balancer)
+            }
             None => self.forwarding.path(packet, destinations),
         };
+        let packet = &mut fabric.packets[id];
+        packet.ingress = ingress;
         if packet.kind != Kind::Data && self.control_acks {
             return self.enqueue_control(fabric, egress, id);
         }
@@ -405,7 +411,6 @@ impl Switch for OutputQueued {
         // The packet is written to in `enqueue` only, so that it is looked up once.
         let packet = &fabric.packets[id];
         if self.apart & packet.kind.bit() != 0 {
-            fabric.packets[id].ingress = ingress;
             return self.on_apart(fabric, destinations, ingress, id);
         }
         let egress = self.forwarding.ecmp(packet, destinations);

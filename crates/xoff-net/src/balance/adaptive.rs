@@ -9,7 +9,7 @@ use xoff_core::knobs::Checked;
 use xoff_core::seam::{Need, need};
 use xoff_core::{Bytes, Rng, knobs};
 
-use super::BalanceSettings;
+use super::{BalanceSettings, PathPer};
 use crate::packet::CLASSES;
 use crate::ports::{PortMask, nth};
 
@@ -42,6 +42,10 @@ impl BalanceSettings for AlbConfig {
     fn needs(&self) -> Vec<Need> {
         let reason = "it follows the egress queues of classes";
         vec![need(("switch", "architecture"), &["crossbar", "pipelined"], reason)]
+    }
+
+    fn path_per(&self) -> PathPer {
+        PathPer::Packet
     }
 
     fn adaptive(&self) -> Option<&AlbConfig> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use xoff_core::knobs;
 
-use super::{BalanceSettings, address, given, murmur3};
+use super::{BalanceSettings, PathPer, address, given, murmur3};
 use crate::packet::Packet;
 
 knobs! {
@@ -14,8 +14,8 @@ knobs! {
 }
 
 impl BalanceSettings for EcmpConfig {
-    fn reorders(&self) -> bool {
-        false
+    fn path_per(&self) -> PathPer {
+        PathPer::Flow
     }
 
     fn hashes(&self) -> bool {

@@ -7,7 +7,7 @@
 use xoff_core::knobs;
 use xoff_core::seam::{Need, need};
 
-use super::BalanceSettings;
+use super::{BalanceSettings, PathPer};
 
 knobs! {
     /// Paths that a list of flows gives.
@@ -26,8 +26,8 @@ impl BalanceSettings for GivenConfig {
         ]
     }
 
-    fn reorders(&self) -> bool {
-        false
+    fn path_per(&self) -> PathPer {
+        PathPer::Flow
     }
 
     fn takes_given_paths(&self) -> bool {

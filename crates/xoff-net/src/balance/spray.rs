@@ -4,10 +4,12 @@
 //! Random spraying gives ports equal shares on average, and short queues form by chance. Round
 //! robin spreads the packets to one group of hosts exactly.
 
-use xoff_core::seam::{Need, need};
+use xoff_core::seam::Need;
 use xoff_core::{Rng, choices, knobs};
 
-use super::BalanceSettings;
+use super::{
+    AnyBalancer, Arrival, BalanceSettings, Balancer, PathPer, Place, needs_of_several_paths,
+};
 
 choices! {
     /// The order in which packets take ports.
@@ -29,19 +31,15 @@ knobs! {
 
 impl BalanceSettings for SprayConfig {
     fn needs(&self) -> Vec<Need> {
-        vec![
-            need(
-                ("switch", "architecture"),
-                &["output-queued"],
-                "others have balance = \"adaptive\"",
-            ),
-            need(("transport", "flow_control"), &["none"], "it would follow the delay of one path"),
-            need(("transport", "allocator"), &["none"], "it computes a single path for each flow"),
-        ]
+        needs_of_several_paths()
     }
 
-    fn spray(&self) -> Option<&SprayConfig> {
-        Some(self)
+    fn path_per(&self) -> PathPer {
+        PathPer::Packet
+    }
+
+    fn balancer(&self, place: Place) -> Option<AnyBalancer> {
+        Some(AnyBalancer::Spray(Spray::new(self, place.groups, place.rng)))
     }
 }
 
@@ -57,17 +55,16 @@ pub struct Spray {
 impl Spray {
     /// For a switch with routes to `groups` groups. Turns start at a random port, so that switches
     /// are not synchronised.
-    #[must_use]
-    pub fn new(config: &SprayConfig, groups: usize, mut rng: Rng) -> Self {
+    fn new(config: &SprayConfig, groups: usize, mut rng: Rng) -> Self {
         let turns = (0..groups).map(|_| rng.u64() as u32 >> 1).collect();
         Self { order: config.order, turns, rng }
     }
 
     /// The choice of the next packet to a group among `count` equal-cost ports.
     #[inline]
-    pub fn choose(&mut self, group: u32, count: u32) -> u32 {
+    fn turn(&mut self, group: u32, count: u32) -> u32 {
         match self.order {
-            _ if count == 1 => 0,
+            _ if count <= 1 => 0,
             SprayOrder::Random => self.rng.below(u64::from(count)) as u32,
             SprayOrder::RoundRobin => {
                 let turn = &mut self.turns[group as usize];
@@ -77,6 +74,13 @@ impl Spray {
                 choice
             }
         }
+    }
+}
+
+impl Balancer for Spray {
+    #[inline]
+    fn choose(&mut self, arrival: &Arrival<'_>) -> Option<u32> {
+        Some(self.turn(arrival.to, arrival.ports.len() as u32))
     }
 }
 
@@ -97,7 +101,7 @@ mod tests {
         let mut joint = [[0u32; 4]; 4];
         let mut before = 0;
         for _ in 0..16_000 {
-            let choice = spray.choose(1, 4);
+            let choice = spray.turn(1, 4);
             joint[before as usize][choice as usize] += 1;
             before = choice;
         }
@@ -107,7 +111,7 @@ mod tests {
     #[test]
     fn one_port_needs_no_choice() {
         for order in [SprayOrder::Random, SprayOrder::RoundRobin] {
-            assert_eq!([(); 9].map(|()| spray(order, 1).choose(0, 1)), [0; 9]);
+            assert_eq!([(); 9].map(|()| spray(order, 1).turn(0, 1)), [0; 9]);
         }
     }
 
@@ -123,7 +127,7 @@ mod tests {
             for &count in &counts {
                 let mut chosen = vec![[0u32; 3]; count as usize];
                 for &group in &groups {
-                    chosen[spray.choose(group, count) as usize][group as usize] += 1;
+                    chosen[spray.turn(group, count) as usize][group as usize] += 1;
                 }
                 for group in 0..3 {
                     let shares = chosen.iter().map(|port| port[group]);

@@ -214,6 +214,8 @@ pub struct Topology {
     /// Rows, columns and planes of switches that are numbered row by row and plane by plane, and
     /// have links to their neighbours in each dimension: pictures draw them so.
     pub grid: Option<[u32; 3]>,
+    /// The most table entries of a route, if routes list a port several times by its capacity.
+    pub weighted: Option<u32>,
     /// The number of each node where it comes from, if it has another here.
     given: Option<Arc<[u32]>>,
     /// The label of each node where the network comes from, or none.
@@ -283,6 +285,7 @@ impl Topology {
             core_capacity,
             next_hops,
             grid: None,
+            weighted: None,
             given: None,
             labels: None,
             ports,

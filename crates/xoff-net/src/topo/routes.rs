@@ -85,6 +85,7 @@ impl Routes {
         search: &Search,
         known: &mut [FxHashMap<Vec<u16>, Route>],
     ) {
+        let capacities = links.weighted.map(|_| links.capacities(search)).unwrap_or_default();
         let mut ports = Vec::new();
         for (switch, &cost) in search.costs.iter().enumerate() {
             ports.clear();
@@ -96,12 +97,14 @@ impl Routes {
                 }
             }
             let nearer = links.nearer(switch, &search.costs);
-            if links.order == NextHops::ByPort {
+            if links.order == NextHops::ByPort && links.weighted.is_none() {
                 ports.extend(nearer.map(|link| link.port));
             } else {
                 let mut nearer: Vec<_> = nearer.collect();
-                nearer.sort_by_key(|link| search.places[link.to as usize]);
-                ports.extend(nearer.into_iter().map(|link| link.port));
+                if links.order != NextHops::ByPort {
+                    nearer.sort_by_key(|link| search.places[link.to as usize]);
+                }
+                ports.extend(links.entries(&nearer, &capacities));
             }
             if cost == FAR {
                 // No packet arrives here, but a route needs a port.
@@ -402,6 +405,71 @@ mod tests {
         let all = [(0, 0), (0, 1)].map(|(node, port)| topology.port_at(NodeId(node), port));
         let error = Routes::without(&topology, &all).unwrap_err();
         assert!(error.contains("cannot reach"), "{error}");
+    }
+
+    /// Host 0 hangs on switch 2, host 1 on switch 3. Three paths join the two: over switch 4 with
+    /// 400 Gb/s and 100 Gb/s, over switch 5 with 200 Gb/s all the way, and over switch 6 with two
+    /// links of 100 Gb/s and then two of 50 Gb/s.
+    #[test]
+    fn weighted_routes_follow_the_capacity_to_the_destination() {
+        let links = [
+            (0, 2, 100),
+            (1, 3, 100),
+            (2, 4, 400),
+            (4, 3, 100),
+            (2, 5, 200),
+            (5, 3, 200),
+            (2, 6, 100),
+            (2, 6, 100),
+            (6, 3, 50),
+            (6, 3, 50),
+        ];
+        let links = links.map(|(a, b, gbps)| Link {
+            a: NodeId(a),
+            b: NodeId(b),
+            rate: BitRate::from_gbps(gbps),
+            delay: Ps::from_us(1),
+        });
+        let mut topology = Topology::new(2, vec![0, 0, 1, 1, 2, 2, 2], &links).unwrap();
+        let group = |routes: &Routes| routes.group_of(HostId(1)) as usize;
+        let whole = Routes::new(&topology).unwrap();
+        assert_eq!(whole.ports(0, group(&whole)), [1, 2, 3, 4]);
+        topology.weighted = Some(128);
+        let weighted = Routes::new(&topology).unwrap();
+        assert_eq!(weighted.ports(0, group(&weighted)), [1, 1, 2, 2, 2, 2, 3, 4]);
+        assert_eq!(weighted.ports(4, group(&weighted)), [2, 3]);
+        // Without one of the two links at the end, the third path has 50 Gb/s.
+        let down = topology.port_at(NodeId(6), 3);
+        let left = Routes::without(&topology, &[down, topology.port(down).peer]).unwrap();
+        let expected = [&[1; 4][..], &[2; 8], &[3, 4]].concat();
+        assert_eq!(left.ports(0, group(&left)), expected);
+        topology.weighted = Some(8);
+        let rounded = Routes::without(&topology, &[down, topology.port(down).peer]).unwrap();
+        assert_eq!(rounded.ports(0, group(&rounded)), [1, 1, 2, 2, 2, 2, 3, 4]);
+    }
+
+    /// Three leaves and two spines, with a host on each leaf. All links have 100 Gb/s, but that of
+    /// spine 1 to leaf 2 has 10 Gb/s. Leaves share the links behind a spine.
+    #[test]
+    fn leaves_share_the_capacity_behind_a_spine() {
+        let link = |a, b, gbps| Link {
+            a: NodeId(a),
+            b: NodeId(b),
+            rate: BitRate::from_gbps(gbps),
+            delay: Ps::from_us(1),
+        };
+        let hosts = (0..3).map(|host| link(host, 3 + host, 100));
+        let up = (3..6).map(|leaf| link(leaf, 6, 100));
+        let thin = [link(3, 7, 100), link(4, 7, 100), link(5, 7, 10)];
+        let links: Vec<Link> = hosts.chain(up).chain(thin).collect();
+        let mut topology = Topology::new(3, vec![0, 0, 0, 1, 1, 1, 2, 2], &links).unwrap();
+        topology.weighted = Some(128);
+        let routes = Routes::new(&topology).unwrap();
+        let ports = |leaf: usize, host| routes.ports(leaf, routes.group_of(HostId(host)) as usize);
+        assert_eq!(ports(0, 2), [&[1; 10][..], &[2]].concat());
+        // Leaf 2 takes half of spine 0's link to leaf 1, and an eleventh of spine 1's.
+        assert_eq!(ports(0, 1), [&[1; 11][..], &[2; 20]].concat());
+        assert_eq!(ports(2, 0), [&[1; 11][..], &[2; 2]].concat());
     }
 
     #[test]

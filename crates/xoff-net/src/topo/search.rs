@@ -2,10 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::iter::repeat_n;
 
 use xoff_core::PortId;
 
-use super::{NextHops, Topology};
+use super::{NextHops, Port, Topology};
+use crate::balance::wcmp;
 
 /// The switches on which the hosts of a group hang. For a host with several links, each with its
 /// port at the switch.
@@ -18,6 +20,8 @@ pub(super) struct SwitchLink {
     /// The port number at this one.
     pub(super) port: u16,
     cost: u16,
+    /// Bit/s.
+    rate: u64,
 }
 
 /// The links between switches alone.
@@ -27,6 +31,8 @@ pub(super) struct SwitchLinks {
     /// Index of each switch's first link; one more entry than switches.
     first: Vec<usize>,
     pub(super) order: NextHops,
+    /// See [`Topology::weighted`].
+    pub(super) weighted: Option<u32>,
     /// Whether every link costs 1.
     is_even: bool,
 }
@@ -48,14 +54,16 @@ impl SwitchLinks {
     /// All links except those of these ports.
     pub(super) fn new(topology: &Topology, without: &[PortId]) -> Self {
         let order = topology.next_hops;
-        let mut found = Self { links: Vec::new(), first: vec![0], order, is_even: true };
+        let weighted = topology.weighted;
+        let mut found = Self { links: Vec::new(), first: vec![0], order, weighted, is_even: true };
         for node in topology.switch_ids() {
             for (own, port) in topology.port_ids_of(node).zip(topology.ports_of(node)) {
                 let next = topology.neighbour(port);
                 if !topology.is_host(next) && !without.contains(&own) {
                     let to = topology.switch_index(next) as u32;
-                    found.links.push(SwitchLink { to, port: port.number, cost: port.cost });
-                    found.is_even &= port.cost == 1;
+                    let &Port { number: port, cost, rate, .. } = port;
+                    found.links.push(SwitchLink { to, port, cost, rate: rate.0 });
+                    found.is_even &= cost == 1;
                 }
             }
             let links = &mut found.links[found.first[found.first.len() - 1]..];
@@ -159,5 +167,58 @@ impl SwitchLinks {
             most[switch] = nearer().map(|to| most[to] + 1).max().unwrap_or(0);
         }
         (fewest, most)
+    }
+
+    /// The capacities of switches towards the nearest ends.
+    pub(super) fn capacities(&self, search: &Search) -> Capacities {
+        let switches = search.costs.len();
+        let mut found = Capacities { of: vec![0; switches], shared: vec![0; switches] };
+        let nearer = |&switch: &u32| self.nearer(switch as usize, &search.costs);
+        for link in search.found.iter().flat_map(nearer) {
+            found.shared[link.to as usize] += u128::from(link.rate);
+        }
+        for switch in &search.found {
+            found.of[*switch as usize] = match search.costs[*switch as usize] {
+                0 => u64::MAX,
+                _ => nearer(switch).map(|link| found.towards(link)).sum(),
+            };
+        }
+        found
+    }
+
+    /// The ports of these links, as often as routes have them.
+    pub(super) fn entries<'a>(
+        &self,
+        links: &'a [&SwitchLink],
+        capacities: &Capacities,
+    ) -> impl Iterator<Item = u16> + 'a {
+        let entries = match self.weighted {
+            None => vec![1; links.len()],
+            Some(most) => {
+                let towards = links.iter().map(|link| capacities.towards(link));
+                wcmp::entries(&towards.collect::<Vec<_>>(), most)
+            }
+        };
+        links.iter().zip(entries).flat_map(|(link, n)| repeat_n(link.port, n as usize))
+    }
+}
+
+/// The capacities of switches towards the nearest ends of a search.
+#[derive(Default)]
+pub(super) struct Capacities {
+    /// By switch, the sum over its links (bit/s). An end has any capacity.
+    of: Vec<u64>,
+    /// By switch, the rates of all links that lead over it (bit/s).
+    shared: Vec<u128>,
+}
+
+impl Capacities {
+    /// The capacity that a link leads to (bit/s): its rate, but no more than its share of the
+    /// capacity of the switch behind it. All links over that switch share it in proportion to their
+    /// rates.
+    pub(super) fn towards(&self, link: &SwitchLink) -> u64 {
+        let behind = link.to as usize;
+        let share = u128::from(self.of[behind]) * u128::from(link.rate) / self.shared[behind];
+        link.rate.min(u64::try_from(share).unwrap_or(u64::MAX))
     }
 }

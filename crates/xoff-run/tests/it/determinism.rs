@@ -250,6 +250,44 @@ fn spraying_is_the_same_however_it_is_cut() {
     }
 }
 
+/// Tables of flowlets and estimates of links change with every packet, and packets carry headers
+/// between switches. Routes have weights.
+#[test]
+fn flowlets_and_weights_are_the_same_however_it_is_cut() {
+    let tree = "network.topology=fat-tree";
+    let [letflow, conga, wcmp] =
+        ["letflow", "conga", "wcmp"].map(|b| format!("switch.balance={b}"));
+    let (letflow, conga, wcmp) = (letflow.as_str(), conga.as_str(), wcmp.as_str());
+    for (scheme, overrides) in [
+        ("dctcp", &[letflow, "flowlets.timeout=1us"][..]),
+        ("irn-dcqcn", &[letflow, "flowlets.timeout=2us", "flowlets.entries=64", tree]),
+        ("tcp-cubic", &[conga, "flowlets.timeout=2us", "flowlets.gaps=timestamp"]),
+        ("dctcp", &[conga, "flowlets.timeout=1us", "conga.tau=8us", "conga.aging=20us"]),
+        ("homa", &[conga, "flowlets.timeout=1us", "conga.bits=5"]),
+        ("tcp-dctcp", &[conga, "flowlets.timeout=5us", "buffer.size=100KB"]),
+    ] {
+        let whole = assert_same_however_cut(scheme, overrides);
+        assert_ne!(whole.digest, outcome(scheme, &[]).digest, "{scheme}");
+        for count in [2, 3, 8] {
+            let threads = Threads { count, jitter: Some((count as u64, 30)), ..Threads::ONE };
+            let other = outcome_on(threads, scheme, overrides);
+            assert_same(&whole, &other, &format!("{scheme} {threads:?}"));
+        }
+    }
+    // A spine without one of its cores has less weight.
+    let text = scenario("irn-dcqcn")
+        + "[[fault]]\nkind = \"link-down\"\nlink = \"spine:0,core:0\"\nat = \"0us\"\n\
+           until = \"1s\"\ndetection = \"0us\"\n";
+    let of =
+        |parts: u32| outcome_of(open(&text, &[wcmp, tree, &format!("run.partitions={parts}")]));
+    let whole = of(1);
+    for parts in [2, 3, 8] {
+        assert_same(&whole, &of(parts), &format!("wcmp in {parts}"));
+    }
+    let ecmp = outcome_of(open(&text, &[tree]));
+    assert_ne!(whole.digest, ecmp.digest);
+}
+
 /// Receivers request missing data in an order that partitions do not change.
 #[test]
 fn lost_packets_of_homa_are_the_same_however_it_is_cut() {

@@ -1,5 +1,6 @@
 //! Tests of scenarios and of whole runs.
 
+mod balancing;
 mod batches;
 mod bench_cases;
 mod bfc_hardware;

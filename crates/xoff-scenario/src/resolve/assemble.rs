@@ -63,7 +63,8 @@ impl Resolver<'_> {
         self.reader.check_effects(&spec.capabilities(&shape));
         rules::check(&spec, &mut self.reader);
         let plan = self.plan(&spec.run);
-        let (topology, routes, flowtune) = self.attach_allocators(&spec, topology?)?;
+        let network_of = self.weighted(&spec, topology?)?;
+        let (topology, routes, flowtune) = self.attach_allocators(&spec, network_of)?;
         let flows = self.flows(&spec, &topology, seed, plan.as_ref().map(Span::of))?;
         let monitored = self.monitored(&spec.run, topology.servers())?;
         let captured = self.captured(&spec.run, &topology)?;
@@ -282,6 +283,22 @@ impl Resolver<'_> {
         let share = shape.credit_bytes as f64 / shape.bytes_per_credit() as f64;
         self.reader.effective.derive("credit_share", share);
         Some(shape)
+    }
+
+    /// The network with the routes of its load balancer.
+    fn weighted(
+        &mut self,
+        spec: &Spec,
+        (mut topology, routes): (Topology, Routes),
+    ) -> Option<(Topology, Routes)> {
+        topology.weighted = spec.balance.weighted();
+        if topology.weighted.is_none() {
+            return Some((topology, routes));
+        }
+        let weighted = Routes::new(&topology);
+        let routes =
+            weighted.map_err(|message| self.reader.problem("network", "topology", message)).ok()?;
+        Some((topology, routes))
     }
 
     /// Adds the allocator's NICs to the network.

@@ -6,11 +6,13 @@
 //! requirements of a single part are declared by that part ([`Need`]).
 
 mod hosts;
+mod leaf_spine;
 mod network;
 mod switches;
 
 use xoff_core::knobs::{Checked, Knob as _};
 use xoff_core::seam::{Need, Seam};
+use xoff_net::balance::FlowletConfig;
 
 use super::reader::Reader;
 use super::spec::Spec;
@@ -64,6 +66,9 @@ fn each_part(spec: &Spec, reader: &mut Reader<'_>) {
     check(spec.flow_control.own_section(), spec.flow_control.check());
     check(spec.driver.own_section(), spec.driver.check(spec.transport.timeout));
     check(spec.balance.own_section(), spec.balance.check());
+    if let Some(flowlets) = spec.balance.flowlets() {
+        check(FlowletConfig::SECTION, flowlets.check());
+    }
     check(spec.hop.own_section(), spec.hop.check());
     check(spec.scheduler.own_section(), spec.scheduler.check());
     let overflow = spec.overflow.check(spec.frame.full_packet(), spec.frame.ack.0);

@@ -6,7 +6,7 @@ use xoff_net::arch::{
     AnySwitch, CioqParts, Crossbar, CrossbarParts, CrossbarSettings, Forwarding, InBand,
     OutputQueued, Parts, PauseConfig, Thresholds,
 };
-use xoff_net::balance::{Adaptive, Spray};
+use xoff_net::balance::{Adaptive, Place};
 use xoff_net::buffer::{Buffer, BufferConfig};
 use xoff_net::credit::CreditQueue;
 use xoff_net::fabric::Fabric;
@@ -14,6 +14,7 @@ use xoff_net::mark::{Draws, MarkAt, RedEcn};
 use xoff_net::phase;
 use xoff_net::pint::WholeDraws;
 use xoff_net::sched::{AnyScheduler, Egress, Fifo};
+use xoff_net::topo::Port;
 use xoff_net::trim::Trim;
 
 use crate::setup::{EcnSetup, Setup};
@@ -40,8 +41,6 @@ impl Setup {
         let first_timer = self.add_switch_timers(fabric, node, first_port);
         let stream = |purpose| self.stream(purpose, node);
         let bin_seed = stream(Purpose::QueueAssignment).u64() as u32;
-        let forwarding = self.forwarding(node);
-        let spray = |config| Spray::new(config, forwarding.groups(), stream(Purpose::Spraying));
         Ok(AnySwitch::OutputQueued(OutputQueued::new(Parts {
             first_port,
             egress: ports.iter().map(|_| Egress::new(self.scheduler(bin_seed))).collect(),
@@ -57,8 +56,8 @@ impl Setup {
             credits: self.credits(fabric, first_port, ports.len()),
             in_band: self.in_band(node, shared),
             control_acks: self.hosts.transport.ack_class == xoff_host::transport::AckClass::Control,
-            spray: self.switch.balance.spray().map(|config| Box::new(spray(config))),
-            forwarding,
+            balancer: self.switch.balance.balancer(self.place(node)),
+            forwarding: self.forwarding(node),
             marking: shared.marks.clone().unwrap_or_else(|| Draws::Own(stream(Purpose::Marking))),
             assignment: stream(Purpose::QueueAssignment),
             control_frame: self.control_frame(),
@@ -142,6 +141,20 @@ impl Setup {
         Forwarding::new(routes.0, routes.1, self.ecmp(node))
     }
 
+    /// A switch, as its load balancer sees it.
+    fn place(&self, node: NodeId) -> Place {
+        let ports = self.topology.ports_of(node);
+        let routes = &self.routes.by_switch[self.topology.switch_index(node)];
+        let is_trunk = |port: &&Port| !self.topology.is_host(self.topology.neighbour(port));
+        Place {
+            groups: routes.len(),
+            own: (0..).zip(routes).find(|(_, route)| route.count == 0).map(|(group, _)| group),
+            rates: ports.iter().map(|port| port.rate.0).collect(),
+            trunks: ports.iter().filter(is_trunk).map(|port| port.number).collect(),
+            rng: self.stream(Purpose::Spraying, node),
+        }
+    }
+
     /// The routes of a switch, and its adaptive load balancer if it has one.
     fn balancing(&self, node: NodeId) -> (Forwarding, Option<Adaptive>) {
         let forwarding = self.forwarding(node);
@@ -201,7 +214,7 @@ impl Setup {
             EcnSetup::None => Ok((Vec::new(), MarkAt::Dequeue)),
             EcnSetup::Uniform(config) => Ok((vec![RedEcn::new(config); ports.len()], config.at)),
             EcnSetup::ByRate(table) => {
-                let of_port = |port: &xoff_net::topo::Port| {
+                let of_port = |port: &Port| {
                     let entry = table.iter().find(|(rate, _)| *rate == port.rate.0);
                     entry.map(|(_, config)| RedEcn::new(config)).ok_or_else(|| {
                         format!("no ECN thresholds are given for links of {}", port.rate)

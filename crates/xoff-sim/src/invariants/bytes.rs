@@ -3,6 +3,7 @@
 
 use xoff_core::invariant::{Checker, Violation, equal, holds};
 use xoff_net::arch::Switch;
+use xoff_net::balance::PathPer;
 use xoff_net::hop::HopConfig;
 use xoff_net::recount::Checked;
 
@@ -60,7 +61,7 @@ fn keeps_order(state: &State<'_>) -> bool {
     let moves = matches!(state.setup.switch.hop, HopConfig::Bfc(_));
     state.has_sound_links()
         && !moves
-        && !state.setup.switch.balance.reorders()
+        && state.setup.switch.balance.path_per() == PathPer::Flow
         && hosts.driver.receiver_driven().is_none()
         && !hosts.recovery.reports_losses()
         && !hosts.literal

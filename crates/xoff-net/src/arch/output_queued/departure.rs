@@ -1,6 +1,7 @@
 //! A packet's transmission starts: what is noted of it, and what it gets.
 
 use super::{InBand, Memory};
+use crate::balance::{Balancer, each_balancer};
 use crate::fabric::{Fabric, Passage};
 use crate::sched::Common;
 
@@ -48,6 +49,11 @@ impl Memory {
     ) {
         let egress = (own - self.first_port) as u16;
         self.in_band.measure(fabric, egress, id, common.total_bytes());
+        if let Some(balancer) = &mut self.balancer {
+            let (now, packet) = (fabric.now, &mut fabric.packets[id]);
+            each_balancer!(&mut **balancer, balancer =>
+                balancer.on_departure(now, egress, id, packet));
+        }
         fabric.finish(own, id, false, more);
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn parts(scheduler: impl Fn() -> AnyScheduler, buffer: &BufferConfig)
         in_band: InBand::None,
         control_acks: false,
         forwarding: Forwarding::new(vec![Route { first: 0, count: 0 }], Vec::new(), Ecmp::new(0)),
-        spray: None,
+        balancer: None,
         marking: Draws::Own(rng(Purpose::Marking)),
         assignment: rng(Purpose::QueueAssignment),
         control_frame: 64,

@@ -9,6 +9,7 @@ use xoff_net::topo::{Port, Topology, TopologyConfig};
 use xoff_sim::faults::Fault;
 use xoff_sim::flowtune::FlowtuneSetup;
 
+use super::leaf_spine;
 use crate::resolve::reader::Reader;
 use crate::resolve::spec::Spec;
 use crate::sections::{Departure, InstantsKind};
@@ -30,10 +31,11 @@ pub(in crate::resolve) fn check_network(
     context: &Context<'_>,
     reader: &mut Reader<'_>,
 ) {
-    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 14] = [
+    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 15] = [
         labels,
         triggers,
         given_paths,
+        |spec, context, reader| leaf_spine::check(spec, context.topology, reader),
         stops,
         sizes,
         priorities,

@@ -5,6 +5,7 @@ use xoff_core::seam::Seam;
 use xoff_host::cc::Carries;
 use xoff_host::receiver_driven::DriverConfig;
 use xoff_host::transport::AckClass;
+use xoff_net::balance::PathPer;
 use xoff_net::hop::HopQueues;
 use xoff_net::sched::SchedulerConfig;
 
@@ -119,10 +120,10 @@ pub(super) fn quantum(spec: &Spec, reader: &mut Reader<'_>) {
 pub(super) fn paths(spec: &Spec, reader: &mut Reader<'_>) {
     let balance = spec.switch.balance.show();
     if spec.switch.symmetric_ecmp && !spec.balance.hashes() {
-        let does = if spec.balance.reorders() {
-            "spreads the packets of a flow"
-        } else {
+        let does = if spec.balance.path_per() == PathPer::Flow {
             "hashes nothing"
+        } else {
+            "spreads the packets of a flow"
         };
         let message = format!(
             "symmetric_ecmp = true requires balance = \"ecmp\": balance = {balance} {does}"
@@ -134,18 +135,20 @@ pub(super) fn paths(spec: &Spec, reader: &mut Reader<'_>) {
                        set flows = \"all\" or \"sample\"";
         reader.problem("run", "paths", message);
     }
-    if !spec.balance.reorders() {
-        return;
-    }
+    let (each, overtakes) = match spec.balance.path_per() {
+        PathPer::Flow => return,
+        PathPer::Flowlet => ("flowlet", false),
+        PathPer::Packet => ("packet", true),
+    };
     if spec.run.paths {
         let message = format!(
             "paths = true requires flows that take one path each: switch.balance = {balance} sends \
-             each packet its own way; remove paths (ports.parquet has what each link carried), or \
+             each {each} its own way; remove paths (ports.parquet has what each link carried), or \
              set switch.balance = \"ecmp\""
         );
         reader.problem("run", "paths", message);
     }
-    if spec.needs_order() {
+    if overtakes && spec.needs_order() {
         let message = format!(
             "balance = {balance} lets packets of a flow overtake each other, which these hosts \
              take for losses: set transport.recovery = \"sack\" with tcp.duplicate_acks = 0 or \
