@@ -83,10 +83,11 @@ def grouped(network: Mapping[str, Any], most_hosts: int) -> Drawn:
     shown = sorted(members)
     index = {node: at for at, node in enumerate(shown)}
     boxes = [Box(nodes[node]["name"], nodes[node]["layer"], members[node]) for node in shown]
-    return Drawn(boxes, _lines(links, {node: index[box] for node, box in box_of.items()}))
+    return Drawn(boxes, lines_between(links, {node: index[box] for node, box in box_of.items()}))
 
 
-def _lines(links: list[Mapping[str, Any]], box_of: Mapping[int, int]) -> list[Line]:
+def lines_between(links: list[Mapping[str, Any]], box_of: Mapping[int, int]) -> list[Line]:
+    """Join links of one speed between the same two boxes; `box_of` has the box of each node."""
     found: dict[Any, Line] = {}
     for link in links:
         one, other = sorted(box_of[end] for end in link["ends"])

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from xoff.picture import legend
-from xoff.picture.groups import HOSTS, Box, Line
+from xoff.picture.groups import Box, Line, lines_between
 from xoff.picture.layout import LAYERS
 from xoff.picture.nodes import new_picture
 
@@ -23,7 +23,8 @@ def draw_tiers(network: Mapping[str, Any], title: str) -> Figure:
     counts = Counter(node["layer"] for node in nodes)
     present = [layer for layer in LAYERS if layer in counts]
     boxes = [Box(layer, layer, counts[layer]) for layer in present]
-    lines = _lines(network, present)
+    box_of = {at: present.index(node["layer"]) for at, node in enumerate(nodes)}
+    lines = lines_between(network["links"], box_of)
     looks = legend.Looks(lines)
     faults = legend.faults_of(_faulty(network), lambda line: _ends(nodes, line))
     handles = [*looks.handles(), *legend.fault_handles(faults)]
@@ -36,17 +37,6 @@ def draw_tiers(network: Mapping[str, Any], title: str) -> Figure:
     ax.set_xlim(-_WIDTH / 2, _WIDTH / 2)
     ax.set_ylim(-_ROW / 2, _ROW * (len(boxes) - 0.5))
     return figure
-
-
-def _lines(network: Mapping[str, Any], present: list[str]) -> list[Line]:
-    nodes, found = network["nodes"], dict[Any, Line]()
-    for link in network["links"]:
-        one, other = sorted(present.index(nodes[end]["layer"]) for end in link["ends"])
-        speed = link["rate_bps"], link["delay_ps"]
-        line = found.setdefault((one, other, speed), Line((one, other), link["speed"], *speed))
-        line.links += 1
-        line.faults.update(link["faults"])
-    return list(found.values())
 
 
 def _faulty(network: Mapping[str, Any]) -> list[Line]:
@@ -67,7 +57,7 @@ def _draw_box(ax: Any, box: Box, y: float, within: list[Line]) -> None:
     text = f"{box.count:,} {box.name}{'s' if box.is_host and box.count > 1 else kind}"
     for line in within:
         text += f"\nand {line.links:,} links among them, {legend.spaced(line.speed)}"
-    shape = "round,pad=0.5" if box.layer in HOSTS else "square,pad=0.5"
+    shape = "round,pad=0.5" if box.is_host else "square,pad=0.5"
     face = legend.HOST if box.is_host else legend.SWITCH
     look = {"boxstyle": shape, "facecolor": face, "edgecolor": "black"}
     ax.text(0, y, text, ha="center", va="center", bbox=look, zorder=3)
@@ -83,6 +73,6 @@ def _draw_lines(ax: Any, lines: list[Line], looks: legend.Looks) -> None:
         colour = legend.FAULTY if line.faults else legend.INK
         ax.plot([x, x], [low, high], color=colour, **looks.of(line.rate_bps, line.delay_ps))
         text = f"{line.links:,} links, {legend.spaced(line.speed)}"
-        faulty = sum(1 for _ in line.faults.elements())
+        faulty = line.faults.total()
         text += f"\n{faulty:,} of them fail" if faulty else ""
         ax.text(x + 0.08, (low + high) / 2, text, va="center", fontsize=8)
