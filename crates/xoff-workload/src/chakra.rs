@@ -81,6 +81,7 @@ impl TrafficSettings for ChakraConfig {
         let derived = vec![
             ("digest", format!("{:016x}", trace.digest)),
             ("schema", format!("{:?}", trace.version)),
+            ("collectives_by_kind", format!("{:?}", trace.collectives)),
         ];
         Ok(dag.offer(derived))
     }

@@ -23,6 +23,7 @@ from xoff.commands import (
     diverge,
     doctor,
     experiment,
+    import_trace,
     lab,
     new_scheme,
     plot,
@@ -40,6 +41,7 @@ from xoff.commands.arguments import Parser
 COMMANDS: dict[str, ModuleType] = {
     "run": run,
     "check": check,
+    "import": import_trace,
     "diff": diff,
     "presets": presets,
     "plot": plot,

@@ -97,6 +97,19 @@ impl<'a> Joints<'a> {
         Ok(op)
     }
 
+    /// How many operations there are of each kind, such as `2 all-reduce, 1 barrier`; without those
+    /// of a single rank, which do nothing.
+    pub(super) fn kinds(&self) -> String {
+        use xoff_core::knobs::Knob as _;
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        let operations = self.found.values().flat_map(|group| &group.operations);
+        for joint in operations.filter(|joint| joint.number.is_some()) {
+            *counts.entry(joint.call.operation.show()).or_default() += 1;
+        }
+        let text = |(name, count): (&String, &u64)| format!("{count} {}", name.trim_matches('"'));
+        counts.iter().map(text).collect::<Vec<_>>().join(", ")
+    }
+
     /// Checks that each operation is in the files of all its ranks. Otherwise returns an operation
     /// that is not: a rank that has it, its node there, and what is missing.
     pub(super) fn check(&self) -> Result<(), (u32, u64, String)> {

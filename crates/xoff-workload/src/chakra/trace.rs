@@ -15,11 +15,13 @@ use crate::Context;
 use crate::dag::{Edge, Mistake, RankOps, Schedule};
 
 /// A trace.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Trace {
     pub(super) schedule: Schedule,
     /// The version of the schema that the first file names.
     pub(super) version: String,
+    /// Its collective operations, by kind.
+    pub(super) collectives: String,
     /// Of all files.
     pub(super) digest: u64,
 }
@@ -62,7 +64,7 @@ pub(super) fn from_bytes(
     files: &[Vec<u8>],
 ) -> Result<Trace, String> {
     let mut joints = Joints::new(config, groups, files.len() as u32);
-    let mut trace = Trace { schedule: Schedule::default(), version: String::new(), digest: 0 };
+    let mut trace = Trace::default();
     let mut digest = Digest::default();
     for (rank, bytes) in (0..).zip(files) {
         let at = |problem: String| format!("{}: {problem}", name(&config.file, rank as usize));
@@ -79,6 +81,7 @@ pub(super) fn from_bytes(
         format!("{}: node {node}: {problem}", name(&config.file, rank as usize))
     };
     joints.check().map_err(|(rank, node, problem)| at(rank, node, &problem))?;
+    trace.collectives = joints.kinds();
     trace.schedule.collectives = joints.collectives;
     let checked = trace.schedule.check();
     checked.map_err(|Mistake { rank, place, problem }| at(rank, place, &problem))?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use xoff_core::program::{Job, Program};
-use xoff_core::{HostId, Ps};
+use xoff_core::{Bytes, HostId, Ps};
 
 use super::rank::Rank;
 use super::shared::{Message, Shared, Together};
@@ -43,12 +43,45 @@ impl Dag {
         Self { ranks: schedule.ranks, shared, first, start, priority }
     }
 
-    /// The traffic of this job. `derived` are values derived from its settings, by name.
-    pub(crate) fn offer(self, derived: Vec<(&'static str, String)>) -> Offer {
+    /// The traffic of this job. `derived` are values derived from its settings, by name; those of
+    /// its operations follow them.
+    pub(crate) fn offer(self, mut derived: Vec<(&'static str, String)>) -> Offer {
+        derived.extend(self.contents());
         let crowd = Crowd::of(self.crowd()).between(self.start, Ps(0));
         let sizes = Some(self.mix());
         let job = Some(Arc::new(self) as _);
         Offer { sizes, job, derived, ..Offer::new(NoFlows, crowd) }
+    }
+
+    /// What its ranks do in all, except for collective operations.
+    fn contents(&self) -> Vec<(&'static str, String)> {
+        let (mut messages, mut empty, mut bytes) = (0u64, 0u64, 0u64);
+        let (mut computations, mut computing, mut joins) = (0u64, 0u64, 0u64);
+        for op in self.ranks.iter().flat_map(|rank| &rank.ops) {
+            match *op {
+                Op::Send { bytes: own, .. } => {
+                    messages += 1;
+                    empty += u64::from(own == 0);
+                    bytes = bytes.saturating_add(own);
+                }
+                Op::Calc { time, .. } => {
+                    computations += 1;
+                    computing = computing.saturating_add(time.0);
+                }
+                Op::Join => joins += 1,
+                Op::Recv { .. } | Op::Collective(_) => {}
+            }
+        }
+        vec![
+            ("ranks", self.ranks.len().to_string()),
+            ("messages", messages.to_string()),
+            ("messages_without_bytes", empty.to_string()),
+            ("message_bytes", Bytes(bytes).to_string()),
+            ("computations", computations.to_string()),
+            ("computing", Ps(computing).to_string()),
+            ("operations_without_time", joins.to_string()),
+            ("collectives", self.shared.together.len().to_string()),
+        ]
     }
 
     /// The sizes of all messages.
