@@ -153,7 +153,9 @@ fn check_paused(
     start: u64,
     packet: &Packet,
 ) -> Checked {
-    if packet.upstream == CONTROL_QUEUE || !asked_to_pause(state, from) {
+    // The frames of a NIC with a receive rate pass its queues by.
+    let is_control = packet.upstream == CONTROL_QUEUE || packet.kind == Kind::LinkControl;
+    if is_control || !asked_to_pause(state, from) {
         return Ok(());
     }
     let Some(since) = paused.of(from, packet.upstream) else { return Ok(()) };
