@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+use xoff_core::FlowId;
+
 /// A NIC's times of looking for timeouts.
 ///
 /// The NIC looks at all its flows once per shortest timeout, and at a single flow when that flow's
@@ -14,8 +16,9 @@ use std::collections::binary_heap::PeekMut;
 pub(super) struct Deadlines {
     /// Time of the next look at all flows (ps), while there are flows.
     next: Option<u64>,
-    /// Flows that may be due before that, by deadline (ps). One that has ended may remain.
-    near: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Flows that may be due before that, by deadline (ps) and number, with their slots. One that
+    /// has ended may remain. Slots depend on the partitioning, so they decide nothing.
+    near: BinaryHeap<Reverse<(u64, FlowId, u32)>>,
 }
 
 impl Deadlines {
@@ -25,25 +28,25 @@ impl Deadlines {
     }
 
     /// Enters a flow that the NIC has looked at, if its deadline is before the next look at all.
-    pub(super) fn add(&mut self, deadline: u64, sender: u32) {
+    pub(super) fn add(&mut self, deadline: u64, flow: FlowId, sender: u32) {
         if self.next.is_some_and(|next| deadline < next) {
-            self.near.push(Reverse((deadline, sender)));
+            self.near.push(Reverse((deadline, flow, sender)));
         }
     }
 
     /// Time of the next look, if any.
     pub(super) fn next(&self) -> Option<u64> {
-        let near = self.near.peek().map(|&Reverse((deadline, _))| deadline);
+        let near = self.near.peek().map(|&Reverse((deadline, ..))| deadline);
         self.next.into_iter().chain(near).min()
     }
 
-    /// Takes a flow whose entered deadline has come.
-    pub(super) fn take(&mut self, now: u64) -> Option<u32> {
+    /// Takes a flow whose entered deadline has come, and its slot.
+    pub(super) fn take(&mut self, now: u64) -> Option<(FlowId, u32)> {
         let first = self.near.peek_mut()?;
-        let Reverse((deadline, sender)) = *first;
+        let Reverse((deadline, flow, sender)) = *first;
         (deadline <= now).then(|| {
             PeekMut::pop(first);
-            sender
+            (flow, sender)
         })
     }
 
@@ -98,15 +101,15 @@ mod tests {
                 }
                 own.0 + own.1
             };
-            while let Some(flow) = deadlines.take(now) {
+            while let Some((id, flow)) = deadlines.take(now) {
                 let deadline = look(&mut state[flow as usize], flow as usize);
-                deadlines.add(deadline, flow);
+                deadlines.add(deadline, id, flow);
             }
             if deadlines.all_are_due(now) {
                 deadlines.look_at_all(Some(now + TIMEOUT));
                 for (flow, own) in state.iter_mut().enumerate() {
                     let deadline = look(own, flow);
-                    deadlines.add(deadline, flow as u32);
+                    deadlines.add(deadline, FlowId(flow as u64), flow as u32);
                 }
             }
             assert!(deadlines.next().is_some_and(|next| next > now));

@@ -60,12 +60,13 @@ impl Hosts {
     /// Looks for timeouts among a NIC's flows.
     pub fn on_timeout(&mut self, fabric: &mut Fabric, nic: u32) {
         let index = nic as usize;
-        while let Some(sender) = self.deadlines[index].take(fabric.now) {
+        while let Some((id, sender)) = self.deadlines[index].take(fabric.now) {
             let flow = &self.flows[sender as usize];
-            // Its slot may have another flow by now, whose deadline then decides.
-            if flow.alive && flow.nic == nic {
+            // Its slot may have another flow by now. A look notes that a flow waits for nothing,
+            // so a look at that one would depend on the numbers of slots.
+            if flow.alive && flow.start.id == id {
                 let deadline = self.look_at(fabric, sender);
-                self.deadlines[index].add(deadline, sender);
+                self.deadlines[index].add(deadline, id, sender);
             }
         }
         if self.deadlines[index].all_are_due(fabric.now) {
@@ -75,7 +76,8 @@ impl Hosts {
             for place in 0..flows {
                 let sender = self.nics[index].flows[place];
                 let deadline = self.look_at(fabric, sender);
-                self.deadlines[index].add(deadline, sender);
+                let id = self.flows[sender as usize].start.id;
+                self.deadlines[index].add(deadline, id, sender);
             }
         }
         if let Some(next) = self.deadlines[index].next() {

@@ -203,6 +203,24 @@ fn losses_are_the_same_however_it_is_cut() {
     }
 }
 
+/// A flow of a query often begins at a NIC where another has just ended, with a time to look for
+/// its timeout. Whether it has the other's slot depends on the partition's other hosts.
+#[test]
+fn timeouts_of_ended_flows_are_the_same_however_it_is_cut() {
+    let text = "scheme = \"htsim-eqds\"\nseed = 1050\n[network]\ntopology = \"fat-tree\"\n\
+                [fat_tree]\nk = 4\nhosts_per_edge = 3\nhost_rate = \"5Gbps\"\n\
+                aggregation_rate = \"1250Mbps\"\ncore_rate = \"10Gbps\"\nhost_delay = \"38ns\"\n\
+                aggregation_delay = \"38ns\"\ncore_delay = \"38ns\"\n\
+                [run]\nwarmup = \"546132ns\"\nmeasure = \"2730660ns\"\ngrid = \"136533ns\"\n\
+                [[traffic]]\nkind = \"queries\"\nworkflow = \"parallel\"\nqueries = \"2\"\n\
+                rate = 1465.0\n";
+    let whole = outcome_of(open_on(Threads::ONE, text, &["run.partitions=1"]));
+    for parts in [2, 3, 8] {
+        let cut = format!("run.partitions={parts}");
+        assert_same(&whole, &outcome_of(open_on(Threads::ONE, text, &[&cut])), &cut);
+    }
+}
+
 /// Headers return to their ingress, and bitmaps are old, for any hosts in the partition.
 #[test]
 fn bfcs_hardware_is_the_same_however_it_is_cut() {

@@ -33,3 +33,25 @@ fn invariants_hold_in_every_preset_and_checks_change_nothing() {
         }
     }
 }
+
+/// The pauses that a slow host sends to its switch pass its own queues by, also while the switch
+/// pauses these.
+#[test]
+fn a_paused_host_may_pause_its_switch() {
+    let flows: String = [(0, 1), (1, 0), (2, 0), (2, 1)]
+        .map(|(src, dst)| format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = {dst}\n"))
+        .concat();
+    let text = format!(
+        "scheme = \"pfc\"\n[network]\ntopology = \"star\"\n[star]\nhosts = 3\ndelay = \"5us\"\n\
+         [run]\nwarmup = \"0us\"\nmeasure = \"1ms\"\ndrain = \"0us\"\ngrid = \"1us\"\n\
+         check_invariants = true\n\
+         [buffer]\nsize = \"1MB\"\n[nic]\nreceive_rate = \"40Gbps\"\nreceive_xoff = \"4KB\"\n\
+         receive_xon = \"2KB\"\n{flows}"
+    );
+    let mut run = open(&text, &[]);
+    while run.step().unwrap_or_else(|message| panic!("{message}")) {}
+    assert_eq!(run.simulation().violation(), None);
+    for nic in &run.simulation().partitions()[0].hosts().nics()[..2] {
+        assert!(nic.paused_time().pauses() > 0, "the switch does not pause the host");
+    }
+}
