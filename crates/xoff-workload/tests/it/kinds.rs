@@ -1,6 +1,6 @@
 //! Rules that every kind of traffic obeys with its default settings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -112,4 +112,17 @@ fn kinds_have_names_sections_and_classes_of_their_own() {
     let classes: BTreeSet<String> = all().map(|settings| settings.class().to_owned()).collect();
     assert_eq!(classes.len(), TrafficConfig::kinds().len());
     assert_eq!(TrafficConfig::all_sections().len(), TrafficConfig::kinds().len());
+}
+
+#[test]
+fn jobs_of_files_say_what_they_consist_of() {
+    let counted = |kind: &str| {
+        let settings = all().find(|settings| settings.class() == kind).expect("a kind");
+        let derived: BTreeMap<_, _> = offer(&*settings, 1).derived.into_iter().collect();
+        ["ranks", "messages", "message_bytes", "computations", "computing", "collectives"]
+            .map(|name| derived[name].clone())
+    };
+    assert_eq!(counted("goal"), ["2", "1", "9B", "0", "0ps", "0"]);
+    assert_eq!(counted("dependent"), ["3", "2", "16B", "1", "30ps", "0"]);
+    assert_eq!(counted("chakra"), ["1", "0", "0B", "1", "1us", "0"]);
 }
