@@ -78,6 +78,9 @@ pub struct Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Capability(pub &'static str);
 
+/// Some queues of the network distinguish traffic classes.
+pub const CLASSES: Capability = Capability("no queue distinguishes traffic classes");
+
 /// The capabilities of a composition. Its parts provide them.
 #[derive(Clone, Debug, Default)]
 pub struct Capabilities {

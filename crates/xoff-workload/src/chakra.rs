@@ -16,7 +16,7 @@ use self::groups::Groups;
 use crate::collective::{Algorithm, CollectiveConfig, Operation};
 use crate::dag::Dag;
 use crate::ranks::{Placement, placed_ranks};
-use crate::{CLASSES, Context, Offer, TrafficSettings};
+use crate::{CLASSES, Context, Offer, Priority, TrafficSettings};
 
 xoff_core::knobs! {
     /// The operations of ranks in a Chakra execution trace of MLCommons (protobuf, schema 0.0.4),
@@ -58,7 +58,7 @@ xoff_core::knobs! {
         /// Start of the job.
         start: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "chakra".to_owned(),
     }
@@ -77,7 +77,7 @@ impl TrafficSettings for ChakraConfig {
         let trace = trace::read(self, &groups, context)?;
         let ranks = trace.schedule.ranks.len();
         let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
-        let dag = Dag::new(trace.schedule, hosts, self.start, self.priority);
+        let dag = Dag::new(trace.schedule, hosts, self.start, self.priority.number());
         let derived = vec![
             ("digest", format!("{:016x}", trace.digest)),
             ("schema", format!("{:?}", trace.version)),

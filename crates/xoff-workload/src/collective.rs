@@ -30,7 +30,9 @@ use self::ring::{Chain, Ring};
 use self::staged::{Pace, Staged};
 use self::tree::Tree;
 use crate::ranks::{Placement, placed};
-use crate::{CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, TrafficSettings, host_set};
+use crate::{
+    CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, Priority, TrafficSettings, host_set,
+};
 
 choices! {
     /// A collective operation.
@@ -136,7 +138,7 @@ xoff_core::knobs! {
         /// Start of the job.
         start: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "collective".to_owned(),
     }
@@ -202,7 +204,7 @@ impl CollectiveConfig {
             source: context.source,
         };
         let measure = self.bus_factor(ranks).map(|factor| (self.bytes.0, factor));
-        let (rounds, priority) = (self.rounds, self.priority);
+        let (rounds, priority) = (self.rounds, self.priority.number());
         let job = Staged { pattern, hosts: hosts.into(), lanes, rounds, pace, priority, measure };
         if job.messages() > MESSAGES_MAX {
             return Err(format!(

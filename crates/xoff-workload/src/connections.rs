@@ -10,8 +10,8 @@ use xoff_core::{HostId, Ps};
 pub use self::matrix::ConnectionMatrix;
 
 use crate::{
-    After, Arrival, CLASSES, Context, Crowd, ENDLESS, Frequency, Mix, Offer, Role, Source,
-    TrafficSettings,
+    After, Arrival, CLASSES, Context, Crowd, ENDLESS, Frequency, Mix, Offer, Priority, Role,
+    Source, TrafficSettings,
 };
 
 /// A flow.
@@ -46,7 +46,7 @@ xoff_core::knobs! {
         /// The path of the file.
         file: String = String::new(),
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "connections".to_owned(),
     }
@@ -95,7 +95,7 @@ impl ConnectionsConfig {
                 .map(|(trigger, activations)| After::Trigger { trigger, activations });
             let activates = connection.sent > 0 || connection.received > 0;
             Arrival {
-                priority: self.priority,
+                priority: self.priority.number(),
                 after: waits,
                 role: if activates {
                     Role::Activates { sent: connection.sent, received: connection.received }

@@ -11,7 +11,7 @@ use xoff_core::{HostId, Ps};
 
 use crate::csv::{self, Row, TableError};
 use crate::dag::{self, Dag, Edge, Op, RankOps, Schedule};
-use crate::{CLASSES, Context, ENDLESS, Offer, TrafficSettings, checks};
+use crate::{CLASSES, Context, ENDLESS, Offer, Priority, TrafficSettings, checks};
 
 xoff_core::knobs! {
     /// Flows in a CSV file with the columns id,src,dst,size_bytes,after,delay_ps. `after` has the
@@ -26,7 +26,7 @@ xoff_core::knobs! {
         /// Start of the flows that wait for none.
         start: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "dependent".to_owned(),
     }
@@ -146,6 +146,6 @@ impl DependentConfig {
                 schedule.ranks[rank(flow.src) as usize].edges.push(edge);
             }
         }
-        Dag::new(schedule, hosts, self.start, self.priority)
+        Dag::new(schedule, hosts, self.start, self.priority.number())
     }
 }

@@ -5,8 +5,8 @@ use xoff_core::rng::Purpose;
 use xoff_core::{HostId, Ps, Rng};
 
 use crate::{
-    Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings, checks,
-    host_set,
+    Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Priority, Source, TrafficSettings,
+    checks, host_set,
 };
 
 xoff_core::knobs! {
@@ -24,7 +24,7 @@ xoff_core::knobs! {
         /// Start of the flows.
         start: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "elephants".to_owned(),
     }
@@ -84,7 +84,8 @@ impl Elephants {
         let mut rng = Rng::stream(seed, Purpose::Traffic, u64::from(source));
         rng.shuffle(&mut senders);
         rng.shuffle(&mut receivers);
-        let &ElephantsConfig { count, start, priority, .. } = config;
+        let &ElephantsConfig { count, start, .. } = config;
+        let priority = config.priority.number();
         Ok(Self { senders, receivers, count, made: 0, start, priority, source })
     }
 }

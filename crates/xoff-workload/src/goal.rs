@@ -11,7 +11,7 @@ use xoff_core::knobs::Effect;
 
 use crate::dag::{Dag, Schedule};
 use crate::ranks::{Placement, placed_ranks};
-use crate::{CLASSES, Context, Offer, TrafficSettings};
+use crate::{CLASSES, Context, Offer, Priority, TrafficSettings};
 
 xoff_core::knobs! {
     /// The operations of ranks in a GOAL schedule, in the text form of LogGOPSim or in the binary
@@ -33,7 +33,7 @@ xoff_core::knobs! {
         /// Start of the job.
         start: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "goal".to_owned(),
     }
@@ -49,7 +49,7 @@ impl TrafficSettings for GoalConfig {
         let schedule = self.schedule(&bytes, context.hosts())?;
         let ranks = schedule.ranks.len();
         let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
-        let dag = Dag::new(schedule, hosts, self.start, self.priority);
+        let dag = Dag::new(schedule, hosts, self.start, self.priority.number());
         Ok(dag.offer(digest_of(&bytes)))
     }
 }

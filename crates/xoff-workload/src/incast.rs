@@ -9,7 +9,8 @@ use xoff_core::{Bytes, HostId, Ps, Rng};
 
 use crate::checks;
 use crate::{
-    Arrival, CLASSES, Context, Crowd, Frequency, Mix, Offer, Source, TrafficSettings, host_set,
+    Arrival, CLASSES, Context, Crowd, Frequency, Mix, Offer, Priority, Source, TrafficSettings,
+    host_set,
 };
 
 xoff_core::choices! {
@@ -61,7 +62,7 @@ xoff_core::knobs! {
         /// End of the events; 0 is the end of the run.
         stop: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// Senders label the packets of these flows as part of an incast (BFC App. A.7).
         labelled: bool = false,
         /// The name of these flows in the results.
@@ -341,6 +342,6 @@ impl Source for Incast {
         let Reverse(coming) = self.coming.pop()?;
         let Coming { start, src, dst, index, .. } = coming;
         let flow = Arrival::new(start, src, dst, self.share(index), self.source);
-        Some(Arrival { priority: self.config.priority, ..flow })
+        Some(Arrival { priority: self.config.priority.number(), ..flow })
     }
 }

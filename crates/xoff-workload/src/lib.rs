@@ -33,6 +33,7 @@ pub mod long_lived;
 mod mix;
 pub mod open_loop;
 pub mod permutation;
+mod priority;
 pub mod queries;
 pub(crate) mod ranks;
 pub mod sizes;
@@ -56,16 +57,17 @@ pub use long_lived::{LongLived, LongLivedConfig};
 pub use mix::{Frequency, Mix};
 pub use open_loop::{Arrivals, LoadOn, OpenLoop, OpenLoopConfig};
 pub use permutation::{Permutation, PermutationConfig};
+pub use priority::{DscpMap, Priority};
 pub use queries::{Queries, QueriesConfig, Workflow};
 pub use ranks::Placement;
 pub use sizes::{Reading, SizeTable};
 pub use staggered::{Staggered, StaggeredConfig, StopOrder};
 pub use successive::{Successive, SuccessiveConfig};
 pub use traffic::Traffic;
+pub use xoff_core::knobs::CLASSES;
 
 use std::sync::Arc;
 
-use xoff_core::knobs::Capability;
 use xoff_core::program::Job;
 use xoff_core::{BitRate, Files, HostId, Ps};
 
@@ -102,9 +104,6 @@ xoff_core::seam! {
         Dependent(DependentConfig) = "dependent",
     }
 }
-
-/// Some queues of the network distinguish traffic classes.
-pub const CLASSES: Capability = Capability("no queue distinguishes traffic classes");
 
 /// The settings of a source.
 pub trait TrafficSettings {

@@ -1,18 +1,19 @@
 //! Flows listed one by one in a file.
 
 use xoff_core::files::digest_of;
-use xoff_core::knobs::Effect;
+use xoff_core::knobs::{Effect, Knob as _};
 use xoff_core::{HostId, Ps};
 
 use crate::checks;
 use crate::csv::{self, Row, TableError};
 use crate::{
-    Arrival, CLASSES, Context, Crowd, ENDLESS, Frequency, Mix, Offer, Source, TrafficSettings,
+    Arrival, CLASSES, Context, Crowd, DscpMap, ENDLESS, Frequency, Mix, Offer, Priority, Source,
+    TrafficSettings,
 };
 
 xoff_core::knobs! {
     /// Flows in a CSV file with the columns src,dst,size_bytes,start_ps and, optionally, priority
-    /// and data_path,ack_path, sorted by start_ps. With `switch.balance = "given"`, `data_path` is
+    /// or dscp, and data_path,ack_path, sorted by start_ps. With `switch.balance = "given"`, `data_path` is
     /// the number of the equal-cost port that a flow's packets take, from 0 (in a leaf-spine
     /// fabric: the spine), and `ack_path` that of its acknowledgements. It is 0 where there is no
     /// choice.
@@ -20,17 +21,22 @@ xoff_core::knobs! {
         /// The path of the file.
         file: String = String::new(),
         /// The priority of the packets if the file has no such column.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
+        /// The traffic classes of the code points in the column dscp, as switches map them:
+        /// "26:3, 46:5".
+        dscp_map: DscpMap = DscpMap::default() => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "list".to_owned(),
     }
 }
 
-const HEADERS: [&str; 4] = [
+const HEADERS: [&str; 6] = [
     "src,dst,size_bytes,start_ps",
     "src,dst,size_bytes,start_ps,priority",
+    "src,dst,size_bytes,start_ps,dscp",
     "src,dst,size_bytes,start_ps,data_path,ack_path",
     "src,dst,size_bytes,start_ps,priority,data_path,ack_path",
+    "src,dst,size_bytes,start_ps,dscp,data_path,ack_path",
 ];
 
 impl TrafficSettings for ListConfig {
@@ -74,8 +80,14 @@ impl FlowList {
         source: u16,
     ) -> Result<Self, TableError> {
         let mut flows: Vec<Arrival> = Vec::new();
-        for row in csv::rows(text, &config.file, &HEADERS)? {
-            let flow = read_flow(&row, config.priority, hosts, source)?;
+        let rows = csv::rows(text, &config.file, &HEADERS)?;
+        let has_dscp = rows.first().is_some_and(|row| row.column("dscp").is_some());
+        if !has_dscp && !config.dscp_map.is_empty() {
+            let problem = "dscp_map has no effect: the file has no column dscp".to_owned();
+            return Err(rows[0].error(problem));
+        }
+        for row in rows {
+            let flow = read_flow(&row, config, hosts, source)?;
             if let Some(before) = flows.last().filter(|before| before.start > flow.start) {
                 let (Ps(from), Ps(to)) = (before.start, flow.start);
                 let problem = format!("start_ps falls from {from} to {to}: sort the lines by it");
@@ -106,7 +118,12 @@ impl Source for FlowList {
     }
 }
 
-fn read_flow(row: &Row<'_>, priority: u8, hosts: u32, source: u16) -> Result<Arrival, TableError> {
+fn read_flow(
+    row: &Row<'_>,
+    config: &ListConfig,
+    hosts: u32,
+    source: u16,
+) -> Result<Arrival, TableError> {
     let (src, dst) = (row.whole(0)?, row.whole(1)?);
     checks::ends(src, dst, hosts).map_err(|problem| row.error(problem))?;
     // Both are below `hosts`, so nothing is truncated.
@@ -116,9 +133,23 @@ fn read_flow(row: &Row<'_>, priority: u8, hosts: u32, source: u16) -> Result<Arr
         return Err(row.error(format!("size_bytes {bytes}: a flow has 1 to {ENDLESS} bytes")));
     }
     let start = Ps(row.whole(3)?);
-    let priority = read_byte(row, "priority")?.unwrap_or(priority);
+    let priority = read_class(row, config)?.number();
     let paths = read_byte(row, "data_path")?.zip(read_byte(row, "ack_path")?);
     Ok(Arrival { priority, paths, ..Arrival::new(start, src, dst, bytes, source) })
+}
+
+/// The traffic class of a row, from its priority or DSCP if the file has such a column.
+fn read_class(row: &Row<'_>, config: &ListConfig) -> Result<Priority, TableError> {
+    if let Some(column) = row.column("priority") {
+        let number = row.whole(column)?;
+        return Priority::new(number)
+            .ok_or_else(|| row.error(format!("priority {number}: it is {}", Priority::expects())));
+    }
+    let Some(column) = row.column("dscp") else { return Ok(config.priority) };
+    let number = row.whole(column)?;
+    config.dscp_map.class(number).ok_or_else(|| {
+        row.error(format!("dscp {number} has no class: add \"{number}:CLASS\" to dscp_map"))
+    })
 }
 
 /// The number from 0 to 255 in the column with this name, if the file has one.

@@ -4,7 +4,9 @@ use xoff_core::knobs::Effect;
 use xoff_core::{Bytes, HostId, Ps};
 
 use crate::checks;
-use crate::{Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings};
+use crate::{
+    Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Priority, Source, TrafficSettings,
+};
 
 xoff_core::knobs! {
     /// Long-lived flows: some flows from one host to another that start together.
@@ -20,7 +22,7 @@ xoff_core::knobs! {
         /// Start of the flows.
         start: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "long".to_owned(),
     }
@@ -71,7 +73,8 @@ impl LongLived {
     pub fn new(config: &LongLivedConfig, hosts: u32, source: u16) -> Result<Self, String> {
         config.check(hosts)?;
         let bytes = if config.bytes == Bytes(0) { ENDLESS } else { config.bytes.0.min(ENDLESS) };
-        let LongLivedConfig { src, dst, start, priority, .. } = *config;
+        let LongLivedConfig { src, dst, start, .. } = *config;
+        let priority = config.priority.number();
         let flow =
             Arrival { priority, ..Arrival::new(start, HostId(src), HostId(dst), bytes, source) };
         Ok(Self { flow, left: config.count })

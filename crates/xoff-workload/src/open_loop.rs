@@ -8,8 +8,8 @@ use crate::checks;
 use crate::locality::{Balanced, Locality};
 use crate::sizes::{Reading, SizeTable};
 use crate::{
-    Arrival, CLASSES, Capacity, Context, Crowd, Frequency, Mix, Offer, Source, TrafficSettings,
-    host_set, tables,
+    Arrival, CLASSES, Capacity, Context, Crowd, Frequency, Mix, Offer, Priority, Source,
+    TrafficSettings, host_set, tables,
 };
 
 xoff_core::choices! {
@@ -72,7 +72,7 @@ xoff_core::knobs! {
         /// links across the network is same").
         locality: Locality = Locality::Uniform,
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// Start of the arrivals.
         start: Ps = Ps(0),
         /// End of the arrivals; 0 is the end of the run.
@@ -320,7 +320,7 @@ impl OpenLoop {
             reading: config.reading,
             pairs,
             source,
-            priority: config.priority,
+            priority: config.priority.number(),
             now: config.start,
             end: checks::end_of(config.stop),
         })

@@ -5,7 +5,8 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, HostId, Ps, Rng};
 
 use crate::{
-    Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings, checks,
+    Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Priority, Source, TrafficSettings,
+    checks,
 };
 
 xoff_core::knobs! {
@@ -19,7 +20,7 @@ xoff_core::knobs! {
         /// Start of the flows.
         start: Ps = Ps(0),
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "permutation".to_owned(),
     }
@@ -72,7 +73,7 @@ impl Permutation {
             receivers: draw(hosts, &mut rng),
             bytes,
             start: config.start,
-            priority: config.priority,
+            priority: config.priority.number(),
             source,
             made: 0,
         })

@@ -9,7 +9,8 @@ use xoff_core::{Bytes, HostId, Ps, Rng};
 
 use crate::bursts::Bursts;
 use crate::{
-    After, Arrival, Context, Crowd, ENDLESS, Offer, Role, Source, TrafficSettings, checks, host_set,
+    After, Arrival, Context, Crowd, ENDLESS, Offer, Priority, Role, Source, TrafficSettings,
+    checks, host_set,
 };
 
 xoff_core::choices! {
@@ -157,7 +158,10 @@ impl QueriesConfig {
             ));
         }
         check_size(self.request.0).map_err(|problem| format!("request: {problem}"))?;
-        let priority = |text: &str| whole(text, 0, 7).map(|number| number as u8);
+        let priority = |text: &str| {
+            let class = text.parse().ok().and_then(Priority::new).map(Priority::number);
+            class.ok_or_else(|| format!("\"{text}\" is not {}", Priority::expects()))
+        };
         let (clients, servers) = self.hosts(hosts)?;
         Ok(Choices {
             bursts: self.bursts(clients.len())?,

@@ -4,8 +4,8 @@ use xoff_core::knobs::Effect;
 use xoff_core::{Bytes, HostId, Ps};
 
 use crate::{
-    Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Source, TrafficSettings, checks,
-    host_set,
+    Arrival, CLASSES, Context, Crowd, ENDLESS, Mix, Offer, Priority, Source, TrafficSettings,
+    checks, host_set,
 };
 
 xoff_core::choices! {
@@ -38,7 +38,7 @@ xoff_core::knobs! {
         /// flow that has sent all of it ends before its stop. 0: more than can be sent.
         bytes: Bytes = Bytes(0),
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// The name of these flows in the results.
         class: String = "staggered".to_owned(),
     }
@@ -138,7 +138,7 @@ impl Source for Staggered {
         let bytes = if bytes == 0 { ENDLESS } else { bytes.min(ENDLESS) };
         Some(Arrival {
             stop: self.at(count + stops_before),
-            priority: self.config.priority,
+            priority: self.config.priority.number(),
             ..Arrival::new(self.at(place), src, HostId(self.config.receiver), bytes, self.source)
         })
     }

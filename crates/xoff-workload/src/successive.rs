@@ -6,7 +6,8 @@ use xoff_core::{Bytes, Ps, Rng};
 
 use crate::open_loop::Ends;
 use crate::{
-    After, Arrival, CLASSES, Capacity, Context, Crowd, Offer, Role, Source, TrafficSettings, checks,
+    After, Arrival, CLASSES, Capacity, Context, Crowd, Offer, Priority, Role, Source,
+    TrafficSettings, checks,
 };
 
 xoff_core::knobs! {
@@ -22,7 +23,7 @@ xoff_core::knobs! {
         /// Active flows per sender.
         flows: u16 = 1,
         /// The priority of the packets.
-        priority: u8 = 0 => [Effect::Needs(CLASSES)],
+        priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// Start of the first flows.
         start: Ps = Ps(0),
         /// Time from which no flow starts; 0 is the end of the run.
@@ -143,7 +144,7 @@ impl Source for Successive {
         let dst = self.ends.draw_receiver(src, &mut self.rng);
         let after = (!self.first).then_some(After::End { until: self.end });
         let flow = Arrival {
-            priority: self.config.priority,
+            priority: self.config.priority.number(),
             after,
             role: Role::Successive { chain },
             ..Arrival::new(self.now, src, dst, self.config.bytes.0, self.source)

@@ -246,7 +246,7 @@ fn wrong_settings_say_why() {
     );
     assert_eq!(
         error(QueriesConfig { priorities: "8".into(), ..default() }),
-        "priorities = \"8\": \"8\" is not a whole number from 0 to 7"
+        "priorities = \"8\": \"8\" is not a traffic class from 0 to 7"
     );
     assert_eq!(
         error(QueriesConfig { rate: 0.0, ..default() }),

@@ -1,7 +1,8 @@
 //! Every possible error of a size table or a flow list, with its message.
 
+use xoff_core::knobs::{Knob as _, Value};
 use xoff_core::{HostId, Ps};
-use xoff_workload::{Arrival, FlowList, ListConfig, SizeTable, Source};
+use xoff_workload::{Arrival, DscpMap, FlowList, ListConfig, Priority, SizeTable, Source};
 
 fn table_error(text: &str) -> String {
     SizeTable::from_csv(text, "t.csv").expect_err(text).to_string()
@@ -81,7 +82,11 @@ fn a_table_runs_from_0_to_1() {
 }
 
 fn read_list(text: &str) -> Result<Vec<Arrival>, String> {
-    let config = ListConfig { file: "f.csv".into(), priority: 3, ..Default::default() };
+    let config = ListConfig {
+        file: "f.csv".into(),
+        priority: Priority::new(3).unwrap(),
+        ..Default::default()
+    };
     let mut list = FlowList::from_csv(&config, text, 16, 2).map_err(|error| error.to_string())?;
     Ok(std::iter::from_fn(|| list.next()).collect())
 }
@@ -112,7 +117,8 @@ fn a_wrong_list_says_why() {
         ("4,4,1,10,0", "host 4 cannot send to itself: choose another dst"),
         ("0,1,0,10,0", "size_bytes 0: a flow has 1 to 9223372036854775807 bytes"),
         ("0,1,1,9,0", "start_ps falls from 10 to 9: sort the lines by it"),
-        ("0,1,1,10,256", "priority 256 is out of range: it is 0 to 255"),
+        ("0,1,1,10,8", "priority 8: it is a traffic class from 0 to 7"),
+        ("0,1,1,10,256", "priority 256: it is a traffic class from 0 to 7"),
         ("0,1,1,-1,0", "start_ps \"-1\" is negative: write a whole number without a unit"),
         ("0,1,1,10", "4 columns: write the 5 columns \"src,dst,size_bytes,start_ps,priority\""),
     ];
@@ -123,7 +129,30 @@ fn a_wrong_list_says_why() {
         read_list("source,dst\n").unwrap_err(),
         "f.csv, line 1: expected the header \"src,dst,size_bytes,start_ps\" or \
          \"src,dst,size_bytes,start_ps,priority\" or \
+         \"src,dst,size_bytes,start_ps,dscp\" or \
          \"src,dst,size_bytes,start_ps,data_path,ack_path\" or \
-         \"src,dst,size_bytes,start_ps,priority,data_path,ack_path\", found \"source,dst\""
+         \"src,dst,size_bytes,start_ps,priority,data_path,ack_path\" or \
+         \"src,dst,size_bytes,start_ps,dscp,data_path,ack_path\", found \"source,dst\""
+    );
+}
+
+#[test]
+fn code_points_of_a_list_have_classes() {
+    let read = |map: &str, text: &str| {
+        let dscp_map = DscpMap::read(&Value::Text(map.into())).unwrap();
+        let config = ListConfig { file: "f.csv".into(), dscp_map, ..Default::default() };
+        let mut list =
+            FlowList::from_csv(&config, text, 16, 2).map_err(|error| error.to_string())?;
+        Ok::<_, String>(std::iter::from_fn(|| list.next()).map(|flow| flow.priority).collect())
+    };
+    let text = "src,dst,size_bytes,start_ps,dscp\n0,1,9,5,26\n0,1,9,5,46\n1,0,9,5,0\n";
+    assert_eq!(read("26:3, 46:5, 0:0", text), Ok(vec![3, 5, 0]));
+    assert_eq!(
+        read("26:3, 46:5", text).unwrap_err(),
+        "f.csv, line 4: dscp 0 has no class: add \"0:CLASS\" to dscp_map"
+    );
+    assert_eq!(
+        read("26:3", "src,dst,size_bytes,start_ps\n0,1,9,5\n").unwrap_err(),
+        "f.csv, line 2: dscp_map has no effect: the file has no column dscp"
     );
 }

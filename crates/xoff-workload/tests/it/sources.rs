@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use xoff_core::{BitRate, Bytes, FlowId, HostId, Ps};
 use xoff_workload::{
     Arrival, Arrivals, Capacity, ENDLESS, EventArrivals, Incast, IncastConfig, LoadOn, LongLived,
-    LongLivedConfig, OpenLoop, OpenLoopConfig, Permutation, PermutationConfig, SizeTable, Source,
-    Staggered, StaggeredConfig, StopOrder, Traffic, tables,
+    LongLivedConfig, OpenLoop, OpenLoopConfig, Permutation, PermutationConfig, Priority, SizeTable,
+    Source, Staggered, StaggeredConfig, StopOrder, Traffic, tables,
 };
 
 /// BFC's network: 128 hosts on 8 racks with 8 uplinks each, all at 100 Gbps.
@@ -165,7 +165,13 @@ fn traffic_among_all_hosts_is_pinned() {
 fn traffic_depends_on_seed_and_source_and_keeps_to_its_window() {
     let (start, stop) = (Ps::from_us(3), Ps::from_us(9));
     let arrivals = Arrivals::LogNormal;
-    let config = OpenLoopConfig { arrivals, start, stop, priority: 5, ..Default::default() };
+    let config = OpenLoopConfig {
+        arrivals,
+        start,
+        stop,
+        priority: Priority::new(5).unwrap(),
+        ..Default::default()
+    };
     let make = |seed, source| flows(open_loop(&config, HOSTS, seed, source), usize::MAX);
     let first = make(1, 0);
     assert!(first.len() > 100 && first.is_sorted_by_key(|flow| flow.start));
@@ -366,7 +372,11 @@ fn long_lived_flows_start_together_and_do_not_end() {
 #[test]
 fn in_a_permutation_every_host_sends_and_receives_once() {
     let make = |hosts, seed, source| {
-        let config = PermutationConfig { start: Ps(5), priority: 3, ..Default::default() };
+        let config = PermutationConfig {
+            start: Ps(5),
+            priority: Priority::new(3).unwrap(),
+            ..Default::default()
+        };
         flows(Permutation::new(&config, hosts, seed, source).unwrap(), usize::MAX)
     };
     for hosts in [2, 3, 5, 128] {
