@@ -942,6 +942,12 @@ class Ecn(TypedDict, total=False):
     """Marking probability at Kmax; linear from 0 at Kmin. Expects a non-negative number. Default:
     0.2
     """
+    by_class: str
+    """Thresholds of single traffic classes, as "3: 20KB-80KB, 5: never": Kmin and Kmax, then
+    optionally the probability at Kmax, or `never`. Switches have such a profile for each of their
+    queues. Classes that are not named have the thresholds above. Expects classes from 0 to 7, each
+    once, with KMIN-KMAX, KMIN-KMAX PMAX or never, such as "3: 20KB-80KB 0.1, 5: never". Default: ""
+    """
     at: Literal["dequeue", "enqueue"]
     """Whether the queue length is checked when a packet arrives or when it leaves. Default:
     "dequeue"
@@ -2570,7 +2576,7 @@ class OpenLoop(_OpenLoopKind, _OpenLoopClass, total=False):
     across the network is same"). Default: "uniform"
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
     start: str
     """Start of the arrivals. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
     Default: "0ps"
@@ -2644,7 +2650,7 @@ class Incast(_IncastKind, _IncastClass, total=False):
     or ps), such as "2us". Default: "0ps"
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
     labelled: bool
     """Senders label the packets of these flows as part of an incast (BFC App. A.7). Default: false
     """
@@ -2738,7 +2744,7 @@ class Successive(_SuccessiveKind, _SuccessiveClass, total=False):
     flows: int
     """Active flows per sender. Expects a whole number from 0 to 65535. Default: 1"""
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
     start: str
     """Start of the first flows. Expects a duration with its unit (s, ms, us, ns or ps), such as
     "2us". Default: "0ps"
@@ -2774,7 +2780,7 @@ class Long(_LongKind, _LongClass, total=False):
     Default: "0ps"
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
 
 
 class _ElephantsKind(TypedDict):
@@ -2804,7 +2810,7 @@ class Elephants(_ElephantsKind, _ElephantsClass, total=False):
     Default: "0ps"
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
 
 
 class _PermutationKind(TypedDict):
@@ -2829,7 +2835,7 @@ class Permutation(_PermutationKind, _PermutationClass, total=False):
     Default: "0ps"
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
 
 
 class _StaggeredKind(TypedDict):
@@ -2868,7 +2874,7 @@ class Staggered(_StaggeredKind, _StaggeredClass, total=False):
     unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB". Default: "0B"
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
 
 
 class _ListKind(TypedDict):
@@ -2879,18 +2885,23 @@ _ListClass = TypedDict("_ListClass", {"class": str}, total=False)
 
 
 class List(_ListKind, _ListClass, total=False):
-    """Flows in a CSV file with the columns src,dst,size_bytes,start_ps and, optionally, priority
-    and data_path,ack_path, sorted by start_ps. With `switch.balance = "given"`, `data_path` is the
-    number of the equal-cost port that a flow's packets take, from 0 (in a leaf-spine fabric: the
-    spine), and `ack_path` that of its acknowledgements. It is 0 where there is no choice.
+    """Flows in a CSV file with the columns src,dst,size_bytes,start_ps and, optionally, priority or
+    dscp, and data_path,ack_path, sorted by start_ps. With `switch.balance = "given"`, `data_path`
+    is the number of the equal-cost port that a flow's packets take, from 0 (in a leaf-spine fabric:
+    the spine), and `ack_path` that of its acknowledgements. It is 0 where there is no choice.
     """
 
     file: str | int | Sequence[int]
     """The path of the file. Default: ""
     """
     priority: int
-    """The priority of the packets if the file has no such column. Expects a whole number from 0 to
-    255. Default: 0
+    """The priority of the packets if the file has no such column. Expects a traffic class from 0 to
+    7. Default: 0
+    """
+    dscp_map: str
+    """The traffic classes of the code points in the column dscp, as switches map them: "26:3,
+    46:5". Expects pairs of a DSCP from 0 to 63, each once, and a traffic class, such as "26:3,
+    46:5". Default: ""
     """
 
 
@@ -2914,7 +2925,7 @@ class Connections(_ConnectionsKind, _ConnectionsClass, total=False):
     """The path of the file. Default: ""
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
 
 
 class _CollectiveKind(TypedDict):
@@ -3007,7 +3018,7 @@ class Collective(_CollectiveKind, _CollectiveClass, total=False):
     Default: "0ps"
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
 
 
 class _GoalKind(TypedDict):
@@ -3042,7 +3053,7 @@ class Goal(_GoalKind, _GoalClass, total=False):
     Default: "0ps"
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
 
 
 class _ChakraKind(TypedDict):
@@ -3155,7 +3166,7 @@ class Chakra(_ChakraKind, _ChakraClass, total=False):
     Default: "0ps"
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
 
 
 class _DependentKind(TypedDict):
@@ -3182,7 +3193,7 @@ class Dependent(_DependentKind, _DependentClass, total=False):
     ps), such as "2us". Default: "0ps"
     """
     priority: int
-    """The priority of the packets. Expects a whole number from 0 to 255. Default: 0"""
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
 
 
 Traffic: TypeAlias = (
@@ -3640,6 +3651,12 @@ class Settings(TypedDict, total=False):
     """traffic queries: Web requests per second and client in a burst. Expects a non-negative
     number. Default: 0.0
     """
+    by_class: str
+    """ecn: Thresholds of single traffic classes, as "3: 20KB-80KB, 5: never": Kmin and Kmax, then
+    optionally the probability at Kmax, or `never`. Switches have such a profile for each of their
+    queues. Classes that are not named have the thresholds above. Expects classes from 0 to 7, each
+    once, with KMIN-KMAX, KMIN-KMAX PMAX or never, such as "3: 20KB-80KB 0.1, 5: never". Default: ""
+    """
     byte_counter: str
     """dcqcn_rdma15: Bytes sent between increases of the rate by the byte counter (DCQCN §3.1, B).
     Expects a size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB".
@@ -3803,6 +3820,11 @@ class Settings(TypedDict, total=False):
     drain: str
     """run: The longest wait after that for measured flows to finish. Expects a duration with its
     unit (s, ms, us, ns or ps), such as "2us". Default: "50ms"
+    """
+    dscp_map: str
+    """traffic list: The traffic classes of the code points in the column dscp, as switches map
+    them: "26:3, 46:5". Expects pairs of a DSCP from 0 to 63, each once, and a traffic class, such
+    as "26:3, 46:5". Default: ""
     """
     dst: int
     """traffic long: The receiving host. Default: 1"""

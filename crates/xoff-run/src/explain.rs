@@ -64,6 +64,7 @@ fn thresholds(setup: &Setup) -> BTreeMap<String, u64> {
     let (topology, switch) = (&setup.topology, &setup.switch);
     let mut found = BTreeMap::new();
     let of_port = |port: &Port| (port.rate.0, port.delay.0);
+    let marking = marking(&switch.ecn);
     for node in topology.switch_ids() {
         let layer = topology.layer(node);
         if switch.architecture.pause().is_none() {
@@ -83,19 +84,26 @@ fn thresholds(setup: &Setup) -> BTreeMap<String, u64> {
             if aside > 0 {
                 found.entry(format!("{link}.pfc_set_aside")).or_insert(aside);
             }
-            if let EcnSetup::Uniform(ecn) = &switch.ecn {
-                for (name, bytes) in [("kmin", ecn.kmin), ("kmax", ecn.kmax)] {
-                    let name = format!("{link}.ecn_{name}_drains_in_ps");
-                    found.entry(name).or_insert(time_of(port.rate, bytes).0);
-                }
+            for (name, bytes) in &marking {
+                let name = format!("{link}.{name}_drains_in_ps");
+                found.entry(name).or_insert(time_of(port.rate, *bytes).0);
             }
         }
     }
-    if let EcnSetup::Uniform(ecn) = &switch.ecn {
-        found.insert("ecn_kmin".into(), ecn.kmin.0);
-        found.insert("ecn_kmax".into(), ecn.kmax.0);
-    }
+    found.extend(marking.into_iter().map(|(name, bytes)| (name, bytes.0)));
     found
+}
+
+/// Kmin and Kmax, by name: of all traffic classes, and of the classes with their own.
+fn marking(ecn: &EcnSetup) -> Vec<(String, Bytes)> {
+    let EcnSetup::Uniform(ecn) = ecn else { return Vec::new() };
+    let own = ecn.by_class.classes().filter_map(|class| {
+        ecn.of_class(class).map(|(kmin, kmax, _)| (format!("ecn_class{class}"), kmin, kmax))
+    });
+    let of_all = (!ecn.by_class.is_complete()).then(|| ("ecn".to_owned(), ecn.kmin, ecn.kmax));
+    let names =
+        |(name, kmin, kmax)| [(format!("{name}_kmin"), kmin), (format!("{name}_kmax"), kmax)];
+    of_all.into_iter().chain(own).flat_map(names).collect()
 }
 
 /// The time that a link takes for some bytes.

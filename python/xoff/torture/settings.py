@@ -80,8 +80,14 @@ def _number(rng: random.Random, value: float) -> float:
     return float(f"{rng.choice(others):.4g}")
 
 
+def _example(declared: Mapping[str, Any]) -> str | None:
+    """Return the example in the description of a text with a form of its own, if it has one."""
+    found = re.search(r'Expects .*such as "([^"]*)"', declared.get("description", ""))
+    return found and found[1]
+
+
 def other_value(rng: random.Random, declared: Mapping[str, Any], value: Value) -> Value | None:
-    """Draw another value for a setting; None for texts, or if the draw is the same value."""
+    """Draw another value for a setting; None for plain texts, or if the draw is the same value."""
     kind = kind_of(declared)
     draw: dict[str, Callable[[], Value | None]] = {
         "choice": lambda: rng.choice([o for o in declared["enum"] if o != value] or [None]),
@@ -91,7 +97,7 @@ def other_value(rng: random.Random, declared: Mapping[str, Any], value: Value) -
         "duration": lambda: duration(_scaled(rng, quantity(kind, str(value)), *DELAYS_PS)),
         "rate": lambda: rate(_scaled(rng, quantity(kind, str(value)), 10e6, 800e9)),
         "size": lambda: size(_scaled(rng, quantity(kind, str(value)), *BYTES)),
-        "text": lambda: None,
+        "text": lambda: _example(declared),
     }
     drawn = draw[kind]()
     return None if drawn == value else drawn

@@ -123,7 +123,7 @@ impl Cioq {
     #[inline(always)]
     pub(super) fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
         if let Some(red) = self.ecn.get(egress as usize)
-            && red.marks(queue_bytes, &mut self.marking)
+            && red.marks(packet, queue_bytes, &mut self.marking)
             && packet.kind == Kind::Data
         {
             packet.flags |= flag::MARKED;

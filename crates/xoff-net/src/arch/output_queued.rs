@@ -616,7 +616,7 @@ impl Memory {
     #[inline(always)]
     fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
         if let Some(red) = self.ecn.get(egress as usize)
-            && red.marks(queue_bytes, &mut self.marking)
+            && red.marks(packet, queue_bytes, &mut self.marking)
             && MARKABLE & packet.kind.bit() != 0
         {
             packet.flags |= flag::MARKED;

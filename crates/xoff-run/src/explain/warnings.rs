@@ -3,6 +3,7 @@
 
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam as _;
+use xoff_net::packet::CLASSES;
 use xoff_sim::Setup;
 use xoff_sim::setup::EcnSetup;
 use xoff_sim::simulation::Plan;
@@ -19,14 +20,14 @@ pub(super) fn warnings(setup: &Setup, plan: &Plan) -> Vec<String> {
 
 fn marks(setup: &Setup) -> Option<String> {
     let EcnSetup::Uniform(ecn) = &setup.switch.ecn else { return None };
+    let kmin = (0..CLASSES as u8).filter_map(|class| ecn.of_class(class)).map(|of| of.0).min()?;
     // Switches with ingress queues have their own memory.
     let ingress_queues = setup.switch.architecture.has_ingress_queues();
     let limit = setup.switch.buffer.queue_limit().filter(|_| !ingress_queues)?;
-    (ecn.kmin >= limit).then(|| {
+    (kmin >= limit).then(|| {
         format!(
-            "ecn.kmin = {} is not below what a queue can hold ({limit}), so no packet is ever \
-             marked: set a lower ecn.kmin or a larger buffer.size",
-            ecn.kmin
+            "ecn.kmin = {kmin} is not below what a queue can hold ({limit}), so no packet is ever \
+             marked: set a lower ecn.kmin or a larger buffer.size"
         )
     })
 }

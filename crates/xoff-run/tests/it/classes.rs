@@ -76,3 +76,21 @@ fn rivals_look_at_a_class_or_at_all() {
     let (hpcc, _) = slowdown("scheme=hpcc-classes");
     assert!(hpcc > 1.1, "{hpcc}");
 }
+
+/// A lower threshold marks more packets, of its own class only.
+#[test]
+fn a_class_is_marked_at_its_own_thresholds() {
+    let marks = |by_class: &str, class: u8| {
+        let set = format!("ecn.by_class=\"{by_class}\"");
+        let text = STAR.to_owned() + &flows(1, "5MB");
+        let text = text.replace("priority = 0", &format!("priority = {class}"));
+        let sets = ["scheme=dctcp-classes", "ecn.kmin=50KB", "ecn.kmax=50KB", &set];
+        let (run, rows) = run(&text, &sets);
+        assert_eq!(rows.len(), 4);
+        over_switches(&run, |switch| switch.stats().marks)
+    };
+    let (early, usual) = (marks("3: 10KB-10KB, 4: never", 3), marks("3: 10KB-10KB, 4: never", 2));
+    assert!(early > usual && usual > 0, "{early} and {usual} marks");
+    assert_eq!(marks("3: 10KB-10KB, 4: never", 4), 0);
+    assert_eq!(marks("", 3), usual);
+}

@@ -122,6 +122,7 @@ pub(super) fn ecn(config: &Config) -> EcnSetup {
             kmax: Bytes(kmax * 1000),
             pmax,
             at: MarkAt::Dequeue,
+            ..EcnConfig::default()
         };
         (rate.0, ecn)
     };

@@ -156,13 +156,9 @@ impl Resolver<'_> {
         seed: u64,
         span: Option<Span>,
     ) -> Option<Flows> {
-        let queues = spec.hop.nic_queues(spec.architecture.classes());
-        let reason = match spec.hop.own_section() {
-            "" => format!("{}.classes = 1", spec.architecture.own_section()),
-            section => format!("{section}.classes = 1: queues are those of flows"),
-        };
-        let one_class = (!queues.tell_classes()).then_some(reason.as_str());
+        let one_class = spec.one_class();
         let capacity = traffic::capacity(topology);
+        let one_class = one_class.as_deref();
         let basis = Basis { capacity: &capacity, seed, span, one_class };
         let Self { reader, folder, needs, .. } = self;
         traffic::read(reader.layers, folder, basis, needs, &mut reader.effective)

@@ -1,6 +1,6 @@
 //! All settings of a scenario with packets, read once.
 
-use xoff_core::knobs::{Capabilities, Knob as _};
+use xoff_core::knobs::{CLASSES, Capabilities, Knob as _};
 use xoff_core::seam::{Seam, SectionDoc, Sections};
 use xoff_host::cc::ControlConfig;
 use xoff_host::intake::NicConfig;
@@ -145,6 +145,15 @@ impl Spec {
         !self.receiver_driven() && self.recovery.needs_order()
     }
 
+    /// The reason that no queue distinguishes traffic classes, if none does.
+    pub(super) fn one_class(&self) -> Option<String> {
+        let queues = self.hop.nic_queues(self.architecture.classes());
+        (!queues.tell_classes()).then(|| match self.hop.own_section() {
+            "" => format!("{}.classes = 1", self.architecture.own_section()),
+            section => format!("{section}.classes = 1: queues are those of flows"),
+        })
+    }
+
     /// The capabilities of its parts.
     pub(super) fn capabilities(&self, shape: &TopologyConfig) -> Capabilities {
         let mut found = Capabilities::default();
@@ -156,6 +165,7 @@ impl Spec {
         found.provide(needs::FLOW_BASE_RTT, by_flow);
         found.provide(needs::BASE_RTT, by_flow || self.network_uses_base_rtt());
         found.provide(needs::DYNAMIC_THRESHOLD, !self.hop.limits_ingress());
+        found.provide_or(CLASSES, self.one_class());
         found.provide(needs::GATEWAYS, shape.has_gateways());
         let reason = format!("network.topology = {} has no gateways", shape.kind().show());
         found.explain(needs::GATEWAYS, reason);
