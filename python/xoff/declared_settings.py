@@ -2523,7 +2523,37 @@ class BitErrors(_BitErrorsKind, total=False):
     """
 
 
-Fault: TypeAlias = LinkDown | Flap | SwitchDown | Loss | BitErrors
+class _DegradeKind(TypedDict):
+    kind: Literal["degrade"]
+
+
+class Degrade(_DegradeKind, total=False):
+    """A link works at a lower rate, such as one of 100 Gb/s that falls back to 25 Gb/s. Each end
+    sends its next packet at the new rate. No packet is lost, and no route changes. Times are
+    rounded up to `run.grid`.
+    """
+
+    link: str | int | Sequence[int]
+    """The two ends of the link, such as leaf:0,spine:1 or 3,leaf:0; all: all links. Default: ""
+    """
+    direction: Literal["both", "there", "back"]
+    """The directions with the lower rate. Default: "both"
+    """
+    rate: str
+    """The lower rate: at least 1 Mb/s, and less than the link's. Expects a rate with its unit
+    (Tbps, Gbps, Mbps, Kbps or bps), such as "100Gbps". Default: "25Gbps"
+    """
+    at: str
+    """When the link falls back. Expects a duration with its unit (s, ms, us, ns or ps), such as
+    "2us". Default: "0ps"
+    """
+    until: str
+    """When it has its own rate again; 0: never. Expects a duration with its unit (s, ms, us, ns or
+    ps), such as "2us". Default: "0ps"
+    """
+
+
+Fault: TypeAlias = LinkDown | Flap | SwitchDown | Loss | BitErrors | Degrade
 """An entry of `fault`."""
 
 
@@ -3576,7 +3606,9 @@ class Settings(TypedDict, total=False):
     """bfc: How flows get their queues. Default: "dynamic"
     """
     at: str | Literal["dequeue", "enqueue"]
-    """In ecn, fault link-down, fault flap, fault switch-down, fault loss, fault bit-errors."""
+    """In ecn, fault link-down, fault flap, fault switch-down, fault loss, fault bit-errors, fault
+    degrade.
+    """
     back_to_zero: bool
     """go_back_n: A loss returns to the start of its chunk (the HPCC simulator's L2_BACK_TO_ZERO).
     Only whole chunks count as acknowledged: a flow ends only if its size is whole chunks. Default:
@@ -3812,7 +3844,7 @@ class Settings(TypedDict, total=False):
     detection: str | Literal["send", "idle"]
     """In flowtune, fault link-down, fault flap, fault switch-down."""
     direction: Literal["both", "there", "back"]
-    """In fault loss, fault bit-errors."""
+    """In fault loss, fault bit-errors, fault degrade."""
     down: str
     """fault flap: How long it is down each time. Expects a duration with its unit (s, ms, us, ns or
     ps), such as "2us". Default: "100us"
@@ -4215,7 +4247,7 @@ class Settings(TypedDict, total=False):
     leave each (RFC 3042). With `recovery = "sack"` the packets they report make room. Default: true
     """
     link: str | int | Sequence[int]
-    """In fault link-down, fault flap, fault loss, fault bit-errors."""
+    """In fault link-down, fault flap, fault loss, fault bit-errors, fault degrade."""
     link_delay: str
     """torus: Propagation delay of a link between switches. Expects a duration with its unit (s, ms,
     us, ns or ps), such as "2us". Default: "1us"
@@ -4533,7 +4565,7 @@ class Settings(TypedDict, total=False):
     ranks_per_server: int
     """traffic collective: Successive ranks that share a server. Default: 8"""
     rate: str | float
-    """In star, graph, traffic queries."""
+    """In star, graph, fault degrade, traffic queries."""
     rate_bound: bool | float
     """In transport, allocator."""
     rate_limit: float
@@ -4974,7 +5006,9 @@ class Settings(TypedDict, total=False):
     and scheduled traffic"). Expects a whole number from 0 to 255. Default: 0
     """
     until: str
-    """In fault link-down, fault flap, fault switch-down, fault loss, fault bit-errors."""
+    """In fault link-down, fault flap, fault switch-down, fault loss, fault bit-errors, fault
+    degrade.
+    """
     utility: Literal["log", "alpha-fair"]
     """flowtune: Utility of a flowlet's rate. Default: "log"
     """

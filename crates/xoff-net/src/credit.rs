@@ -43,6 +43,8 @@ pub struct CreditQueue {
     /// Time of the link for a mean credit and its data (ps).
     period: u64,
     credit_bytes: u64,
+    /// Bytes of a mean credit and its data packet.
+    bytes_per_credit: u64,
     limit: u32,
     /// Credits that found the queue full.
     pub dropped: u64,
@@ -59,9 +61,27 @@ impl CreditQueue {
             depth: period * u64::from(shape.burst),
             period,
             credit_bytes: shape.credit_bytes,
+            bytes_per_credit: shape.bytes_per_credit(),
             limit: shape.queue,
             dropped: 0,
         }
+    }
+
+    /// Bytes that the link reserves per credit.
+    #[must_use]
+    pub fn bytes_per_credit(&self) -> u64 {
+        self.bytes_per_credit
+    }
+
+    /// From `now` (ps) on, a mean credit and its data take `period` (ps). The bucket keeps its
+    /// tokens.
+    pub fn set_period(&mut self, now: u64, period: u64) {
+        let scale = |time: u64| {
+            (u128::from(time) * u128::from(period) / u128::from(self.period.max(1))) as u64
+        };
+        self.full_at = now + scale(self.full_at.saturating_sub(now));
+        self.depth = scale(self.depth);
+        self.period = period;
     }
 
     /// The cost of `wire_bytes` of credit (ps of the link's time, rounded up).

@@ -4,6 +4,7 @@
 //! has a wake-up event only while packets wait for it. All arrivals of an instant come before ports
 //! pick their next packets: such ports are collected, and asked when time is about to advance.
 
+mod degraded;
 mod far_end;
 mod impairment;
 mod in_sequence;
@@ -16,6 +17,7 @@ mod service;
 
 use xoff_core::{Event, Ps, TimerId, Wheel};
 
+use self::degraded::DegradedPorts;
 use self::far_end::{IMPAIRED, IN_SEQUENCE, KEEPS};
 use self::impairment::Impairments;
 pub use self::impairment::{LossOf, RandomLoss};
@@ -169,8 +171,9 @@ pub struct Fabric {
     /// Frames that paused or resumed queues since the last read, if they are recorded.
     pub heard: Option<Vec<Heard>>,
     ports: Vec<Port>,
-    /// Bits per second of each port.
+    /// Bits per second of each port at this time.
     rates: Vec<u64>,
+    degraded: DegradedPorts,
     /// Ports with links that lose packets, or have lost some.
     impaired: Impairments,
     /// Links that lose packets on arrival, if there are any.
@@ -207,6 +210,7 @@ impl Fabric {
             heard: None,
             ports: Vec::new(),
             rates: Vec::new(),
+            degraded: DegradedPorts::default(),
             impaired: Impairments::default(),
             receive_errors: None,
             services: Services::default(),
@@ -262,7 +266,6 @@ impl Fabric {
 
     /// Adds a port.
     pub fn add_port(&mut self, spec: &PortSpec) {
-        let whole = u32::try_from(self.whole_ps_per_byte(spec.rate)).unwrap_or(0);
         let (partition, arrival_tag) = match spec.peer {
             Peer::Local(port) => {
                 let here = if self.sequence.is_none() { NONE } else { IN_SEQUENCE };
@@ -279,13 +282,23 @@ impl Fabric {
             arrival_rank: phase::ARRIVAL | u64::from(spec.peer_id),
             arrival_tag,
             partition,
-            ps_per_byte: whole,
+            ps_per_byte: 0,
             id: spec.id,
-            rate_mbps: (spec.rate / 1_000_000) as u32,
+            rate_mbps: 0,
             picking: false,
             waking: false,
             captured: false,
         });
+        self.set_rate(self.ports.len() as u32 - 1, spec.rate);
+    }
+
+    /// Sets the rate of a port's next packets (bit/s).
+    fn set_rate(&mut self, port: u32, rate: u64) {
+        let whole = u32::try_from(self.whole_ps_per_byte(rate)).unwrap_or(0);
+        let state = &mut self.ports[port as usize];
+        state.ps_per_byte = if state.captured { 0 } else { whole };
+        state.rate_mbps = (rate / 1_000_000) as u32;
+        self.rates[port as usize] = rate;
     }
 
     /// The number of ports.
@@ -294,10 +307,16 @@ impl Fabric {
         self.ports.len()
     }
 
-    /// The port's rate in bit/s.
+    /// The rate of the port's link in bit/s, also while the link works at a lower one.
     #[inline]
     #[must_use]
     pub fn rate(&self, port: u32) -> u64 {
+        self.degraded.full_rate(port).unwrap_or(self.rates[port as usize])
+    }
+
+    /// The rate in bit/s of the packet that the port starts next.
+    #[must_use]
+    pub fn current_rate(&self, port: u32) -> u64 {
         self.rates[port as usize]
     }
 

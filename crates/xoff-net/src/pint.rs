@@ -131,13 +131,22 @@ pub struct Meter {
     ports: Vec<Port>,
 }
 
+/// log2 in steps.
+fn steps(value: f64) -> f64 {
+    math::log2(value) * STEPS
+}
+
+/// log2 of the bytes per second at `rate` (bit/s), in steps.
+fn log_rate(rate: u64) -> f64 {
+    steps((rate / 8) as f64)
+}
+
 impl Meter {
     /// For ports of these rates (bit/s). `interval_ns` is HPCC's T.
     #[must_use]
     pub fn new(code: Code, interval_ns: u64, rates: &[u64], draws: WholeDraws) -> Self {
-        let steps = |value: f64| math::log2(value) * STEPS;
         let port = |&rate: &u64| Port {
-            log_rate: steps((rate / 8) as f64),
+            log_rate: log_rate(rate),
             utilisation: 0.0,
             last_bytes: 0,
             last_ns: 0,
@@ -150,6 +159,11 @@ impl Meter {
             log_ns_per_s: steps(NS_PER_S),
             ports: rates.iter().map(port).collect(),
         }
+    }
+
+    /// Port `egress` works at `rate` (bit/s) from now on.
+    pub(crate) fn set_rate(&mut self, egress: u16, rate: u64) {
+        self.ports[egress as usize].log_rate = log_rate(rate);
     }
 
     /// Takes its random numbers from here.
@@ -267,16 +281,32 @@ mod tests {
         assert!((share - 0.25).abs() < 0.05, "{share}");
     }
 
+    fn meter() -> Meter {
+        Meter::new(Code::new(1.05), 8_000, &[100_000_000_000], own())
+    }
+
+    /// The utilisation after 2000 packets of 1000 B, one every `gap` ns.
+    fn after_packets(meter: &mut Meter, gap: u64) -> f64 {
+        for packet in 1..2_000 {
+            let utilisation = meter.utilisation(0, packet * gap, 0);
+            meter.ports[0].utilisation = utilisation;
+            (meter.ports[0].last_bytes, meter.ports[0].last_ns) = (1_000, packet * gap);
+        }
+        meter.ports[0].utilisation
+    }
+
+    #[test]
+    fn a_port_at_half_its_rate_is_full_with_half_the_packets() {
+        let mut meter = meter();
+        meter.set_rate(0, 50_000_000_000);
+        let full = after_packets(&mut meter, 160);
+        assert!((full - 1.0).abs() < 0.03, "{full}");
+    }
+
     #[test]
     fn a_port_that_sends_without_a_pause_is_full() {
-        let rates = [100_000_000_000];
-        let mut meter = Meter::new(Code::new(1.05), 8_000, &rates, own());
-        for packet in 1..2_000 {
-            let utilisation = meter.utilisation(0, packet * 80, 0);
-            meter.ports[0].utilisation = utilisation;
-            (meter.ports[0].last_bytes, meter.ports[0].last_ns) = (1_000, packet * 80);
-        }
-        let full = meter.ports[0].utilisation;
+        let mut meter = meter();
+        let full = after_packets(&mut meter, 80);
         assert!((full - 1.0).abs() < 0.02, "{full}");
         // Half a bandwidth-delay product of queue counts as half of T.
         for packet in 2_000..6_000 {

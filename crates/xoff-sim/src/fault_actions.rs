@@ -7,6 +7,11 @@
 //! and received. All switches avoid the link from `detection` after its failure until `detection`
 //! after its recovery.
 //!
+//! A link at a lower rate sends its next packet at that rate. Both of its ends know the new rate at
+//! once: switches, for all that they compute from the rate of a port, and hosts, for the credits
+//! and pull requests that they pace. Controls of flows go on with the rate of the network that they
+//! were configured for.
+//!
 //! A link that is gone for good ([`Defect::Gone`]) follows the HPCC simulator. What waits for it is
 //! lost at once, memories and hop controls of its ends go on counting it, and switches avoid the
 //! link at once. Then hosts share their flows out to their links again.
@@ -159,6 +164,10 @@ fn begin(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partitio
                 let rng = Rng::stream(setup.seed, Purpose::LinkLoss, entity);
                 fabric.begin_loss(local, number, loss, rng);
             }
+            Defect::Degraded(rate) => {
+                fabric.degrade(local, number, rate.0);
+                announce_rate(port, setup, place, partitions);
+            }
             Defect::Down { .. } | Defect::Gone => {
                 fabric.take_down(local);
                 let lost = fabric.lose_in_flight(local);
@@ -181,7 +190,21 @@ fn end(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partition]
         let fabric = partitions[partition as usize].fabric_mut();
         match fault.defect {
             Defect::Loss(_) => fabric.end_loss(local, number),
+            Defect::Degraded(_) => {
+                fabric.restore_rate(local, number);
+                announce_rate(port, setup, place, partitions);
+            }
             Defect::Down { .. } | Defect::Gone => fabric.repair(local),
         }
     }
+}
+
+/// Informs the ends of a link, and allocators, of the rate at which a port sends.
+fn announce_rate(port: PortId, setup: &Setup, place: &[Place], partitions: &mut [Partition]) {
+    let Place { partition, port: local } = place[port.index()];
+    let rate = partitions[partition as usize].fabric().current_rate(local);
+    partitions[partition as usize].on_rate(local, rate);
+    let Place { partition, port: peer } = place[setup.topology.port(port).peer.index()];
+    partitions[partition as usize].on_peer_rate(peer, rate);
+    partitions.iter_mut().for_each(|partition| partition.tell_allocators(port, rate));
 }

@@ -1,10 +1,11 @@
-//! Faults of links: links that go down and recover, their detection by switches, and links with
-//! random losses.
+//! Faults of links: links that go down and recover, their detection by switches, links with random
+//! losses, and links at a lower rate.
 
-use xoff_core::{PortId, Ps};
+use xoff_core::{BitRate, PortId, Ps};
 use xoff_net::fabric::RandomLoss;
 
 mod bit_errors;
+mod degrade;
 mod flap;
 mod link_down;
 mod loss;
@@ -12,6 +13,7 @@ mod settings;
 mod switch_down;
 
 pub use bit_errors::BitErrorsConfig;
+pub use degrade::DegradeConfig;
 pub use flap::FlapConfig;
 pub use link_down::LinkDownConfig;
 pub use loss::LossConfig;
@@ -31,6 +33,8 @@ xoff_core::seam! {
         Loss(LossConfig) = "loss",
         /// Links lose packets with wrong bits.
         BitErrors(BitErrorsConfig) = "bit-errors",
+        /// A link works at a lower rate.
+        Degrade(DegradeConfig) = "degrade",
     }
 }
 
@@ -47,9 +51,17 @@ pub enum Defect {
     Gone,
     /// The links lose packets at random.
     Loss(RandomLoss),
+    /// The links work at this rate.
+    Degraded(BitRate),
 }
 
 impl Defect {
+    /// Whether the links lose packets.
+    #[must_use]
+    pub fn loses_packets(&self) -> bool {
+        !matches!(self, Defect::Degraded(_))
+    }
+
     /// Whether the links carry nothing, so that switches must route around them. Both ends of such
     /// a link know, and forget the pauses of before.
     #[must_use]
@@ -63,7 +75,7 @@ impl Defect {
 pub struct Fault {
     /// The defect.
     pub defect: Defect,
-    /// The affected ports, which lose what they send.
+    /// The affected ports, which send into the links.
     pub ports: Vec<PortId>,
     /// Begin.
     pub at: Ps,
@@ -75,7 +87,7 @@ pub struct Fault {
 type Period = (Ps, Ps);
 
 impl Fault {
-    /// The period in which these links are down; `None` if they only lose packets.
+    /// The period in which these links are down; `None` if they carry some packets.
     #[must_use]
     pub fn outage(&self) -> Option<Period> {
         self.defect.is_outage().then_some((self.at, self.until))
@@ -94,7 +106,7 @@ impl Fault {
         let detection = match self.defect {
             Defect::Down { detection } => detection,
             Defect::Gone => Ps(0),
-            Defect::Loss(_) => return None,
+            Defect::Loss(_) | Defect::Degraded(_) => return None,
         };
         let after = |time: Ps| Ps(time.0.saturating_add(detection.0));
         (after(self.at) < self.until).then(|| (after(self.at), after(self.until)))

@@ -38,7 +38,8 @@ impl Setup {
             census.switches * census.racks * size_of::<xoff_net::topo::Route>() as u128;
         let switch_ports: u128 = self.switch_ports().sum();
         let delays = if plan.link_delays { switch_ports * HISTOGRAMS_BYTES } else { 0 };
-        let routes = 2 * self.faults.len() as u128 * census.bytes();
+        let outages = self.faults.iter().filter(|fault| fault.defect.is_outage()).count();
+        let routes = 2 * outages as u128 * census.bytes();
         [
             ports * PORT_BYTES,
             census.switches * SWITCH_BYTES,

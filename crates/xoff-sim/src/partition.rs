@@ -1,5 +1,6 @@
 //! A partition of the network, with its own clock, events and packets.
 
+mod links;
 mod measured;
 mod programs;
 pub mod queue_lengths;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use xoff_core::prefetch::{prefetch, prefetch_whole};
 use xoff_core::wheel::MAX_RANK;
-use xoff_core::{HostId, NodeId, PortId, TimerId};
+use xoff_core::{HostId, NodeId, TimerId};
 use xoff_host::flowtune::stream::StreamMessage;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::Fabric;
@@ -519,49 +520,6 @@ impl Partition {
             self.add_notice(notice);
         }
         self.hosts.receive_stream_messages(messages.stream_messages.drain(..));
-    }
-
-    /// Sets new routes of its switches, which avoid the links of ports that are `down`, and informs
-    /// its allocators.
-    pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>, down: &[PortId]) {
-        if let Some(allocators) = &mut self.allocators {
-            allocators.on_routes(self.fabric.now, routes, down);
-        }
-        for (node, switch) in &mut self.switches {
-            let number = self.topology.switch_index(*node);
-            switch.set_routes(&routes.by_switch[number], &routes.choices[number]);
-        }
-        self.hosts.set_routes(routes);
-        self.routes = Arc::clone(routes);
-    }
-
-    /// Informs a switch that the link of a port has gone down.
-    pub(crate) fn on_link_down(&mut self, port: u32) {
-        if let Owner::Switch(switch, number) = self.owners[port as usize] {
-            self.switches[switch as usize].1.on_link_down(&mut self.fabric, number);
-        }
-    }
-
-    /// Informs the owner of a port that its link is gone for good.
-    pub(crate) fn on_link_gone(&mut self, port: u32) {
-        match self.owners[port as usize] {
-            Owner::Host(nic) => self.hosts.on_link_gone(&mut self.fabric, nic),
-            Owner::Switch(switch, number) => {
-                let egress = self.switches[switch as usize].1.egress_mut();
-                egress[number as usize].lose_all(&mut self.fabric, port);
-            }
-        }
-    }
-
-    /// Its hosts share their flows out to their links again, in the order of hosts. A NIC picks
-    /// after each flow that it gets.
-    pub(crate) fn share_out(&mut self) {
-        for nic in 0..self.hosts.nics().len() as u32 {
-            for sender in self.hosts.take_back(nic) {
-                self.hosts.give_out(&mut self.fabric, sender);
-                self.pick();
-            }
-        }
     }
 
     /// Mutable access to its ports and links, for faults.

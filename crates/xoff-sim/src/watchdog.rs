@@ -61,7 +61,7 @@ fn losses(setup: &Setup, limit: Ps, partitions: &[Partition]) -> String {
     }
     if on_links > 0 {
         text += &format!("\n  links lost {on_links} packets ([[fault]]):");
-        for fault in &setup.faults {
+        for fault in setup.faults.iter().filter(|fault| fault.defect.loses_packets()) {
             let port = setup.topology.port(fault.ports[0]);
             let ends = [port.node, setup.topology.neighbour(port)].map(|n| setup.topology.name(n));
             let links = match fault.ports.len() / 2 {

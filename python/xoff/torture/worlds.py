@@ -441,15 +441,24 @@ def _link(rng: random.Random, topology: str, fabric: Fabric) -> str:
     return f"leaf:{leaf},spine:{first + rng.randrange(count)}"
 
 
+# Losses have more kinds of consequence than others.
+FAULTS = ("link-down", "switch-down", "flap", "loss", "loss", "bit-errors", "degrade")
+
+
 def fault(rng: random.Random, topology: str, fabric: Fabric, at: Times) -> Section:
-    """Draw a link or a switch that fails, or a link that loses packets."""
+    """Draw a link or a switch that fails, or a link that loses packets or is slow."""
     link = _link(rng, topology, fabric)
     begin = rng.uniform(0, at.end)
     drawn: Section = {
         "at": duration(begin),
         "until": duration(begin + at.measure * rng.uniform(0.05, 0.5)),
     }
-    kind = rng.choice(("link-down", "switch-down", "flap", "loss", "loss", "bit-errors"))
+    kind = rng.choice(FAULTS)
+    if kind == "degrade":
+        drawn["link"] = link
+        drawn["direction"] = rng.choice(("both", "both", "there", "back"))
+        drawn["rate"] = rate(fabric.host_rate * rng.choice((0.9, 0.5, 0.25, 0.1)))
+        return {"kind": kind, **drawn}
     if kind in ("loss", "bit-errors"):
         drawn["link"] = link
         drawn["direction"] = rng.choice(("both", "both", "there", "back"))

@@ -80,6 +80,13 @@ impl Hosts {
         self.call_transport(fabric, |transport, context| transport.on_timer(context, number));
     }
 
+    /// The neighbour of a NIC sends at `rate` (bit/s) from now on.
+    pub fn on_peer_rate(&mut self, fabric: &mut Fabric, nic: u32, rate: u64) {
+        self.call_transport(fabric, |transport, context| {
+            transport.on_peer_rate(context, nic, rate);
+        });
+    }
+
     /// A flow's timeout has expired.
     pub(super) fn on_driven_timeout(&mut self, fabric: &mut Fabric, sender: u32) {
         self.call_transport(fabric, |transport, context| transport.on_timeout(context, sender));

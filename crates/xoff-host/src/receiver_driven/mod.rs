@@ -98,6 +98,9 @@ pub trait Driven {
     /// The timeout of a sender's flow has expired.
     fn on_timeout(&mut self, context: &mut TransportContext<'_>, sender: u32);
 
+    /// The neighbour of host `nic` sends at `rate` (bit/s) from now on.
+    fn on_peer_rate(&mut self, _context: &mut TransportContext<'_>, _nic: u32, _rate: u64) {}
+
     /// Calls `visit` with each packet that waits in its own queues.
     fn each_packet(&self, _pool: &Pool, _visit: &mut dyn FnMut(u32)) {}
 
@@ -171,6 +174,10 @@ impl Driven for AnyDriven {
 
     fn on_timeout(&mut self, context: &mut TransportContext<'_>, sender: u32) {
         each_driven!(self, transport => transport.on_timeout(context, sender));
+    }
+
+    fn on_peer_rate(&mut self, context: &mut TransportContext<'_>, nic: u32, rate: u64) {
+        each_driven!(self, transport => transport.on_peer_rate(context, nic, rate));
     }
 
     fn each_packet(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {

@@ -91,6 +91,12 @@ pub trait Switch {
     /// The link of port `number` has gone down: its pauses end.
     fn on_link_down(&mut self, _fabric: &mut Fabric, _number: u16) {}
 
+    /// Port `number` sends at `rate` (bit/s) from now on.
+    fn on_rate(&mut self, _number: u16, _rate: u64) {}
+
+    /// The neighbour at port `number` sends at `rate` (bit/s) from now on.
+    fn on_peer_rate(&mut self, _fabric: &mut Fabric, _number: u16, _rate: u64) {}
+
     /// Its egress ports.
     fn egress(&self) -> &[Egress];
 
@@ -258,6 +264,14 @@ impl Switch for AnySwitch {
 
     fn on_link_down(&mut self, fabric: &mut Fabric, number: u16) {
         each_switch!(self, switch => switch.on_link_down(fabric, number));
+    }
+
+    fn on_rate(&mut self, number: u16, rate: u64) {
+        each_switch!(self, switch => switch.on_rate(number, rate));
+    }
+
+    fn on_peer_rate(&mut self, fabric: &mut Fabric, number: u16, rate: u64) {
+        each_switch!(self, switch => switch.on_peer_rate(fabric, number, rate));
     }
 
     fn egress(&self) -> &[Egress] {

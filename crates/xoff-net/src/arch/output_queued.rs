@@ -502,6 +502,15 @@ impl Switch for OutputQueued {
         each_hop!(&mut self.hop, hop => hop.on_link_down(number));
     }
 
+    fn on_rate(&mut self, number: u16, rate: u64) {
+        self.memory.in_band.set_rate(number, rate);
+        each_hop!(&mut self.hop, hop => hop.on_rate(number, rate));
+    }
+
+    fn on_peer_rate(&mut self, fabric: &mut Fabric, number: u16, rate: u64) {
+        self.pace_credits(fabric, number, rate);
+    }
+
     fn egress(&self) -> &[Egress] {
         &self.egress
     }

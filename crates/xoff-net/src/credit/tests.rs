@@ -59,6 +59,28 @@ fn after_a_rest_a_burst_goes_at_once_and_then_one_a_period() {
     assert_eq!((left, dropped), (expected, 2));
 }
 
+/// On a link that falls back to half its rate, credits leave at half theirs from then on. A bucket
+/// that was half empty stays half empty.
+#[test]
+fn credits_follow_the_rate_of_their_link() {
+    let (mut pool, mut credits) = (Pool::default(), queue());
+    let period = SHAPE.bytes_per_credit() * BYTE;
+    assert!(credits.pass(0, 84));
+    credits.set_period(0, 2 * period);
+    assert!(credits.pass(0, 84), "the other half of the burst");
+    let mut left = Vec::new();
+    for _ in 0..3 {
+        let id = pool.insert(Packet::new(Kind::Credit, 84));
+        assert!(credits.push(&mut pool, id));
+    }
+    while let Some(ready) = credits.ready_at(&pool) {
+        left.push(ready);
+        let id = credits.pop(&pool, ready).unwrap();
+        pool.remove(id);
+    }
+    assert_eq!(left, [2 * period, 4 * period, 6 * period]);
+}
+
 proptest! {
     /// For any arrivals: in any interval, the bytes of credits that leave are at most the burst
     /// plus the credits' share of the link's rate. A credit leaves or finds the queue full. No

@@ -172,6 +172,10 @@ impl<H: Elide> HopControl for Eliding<H> {
         self.inner.on_link_down(ingress);
     }
 
+    fn on_rate(&mut self, egress: u16, rate: u64) {
+        self.inner.on_rate(egress, rate);
+    }
+
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         self.inner.holds_paused(ingress)
     }

@@ -184,6 +184,10 @@ pub trait HopControl {
     /// which of its queues are paused.
     fn on_link_down(&mut self, _ingress: u16) {}
 
+    /// An egress port works at `rate` (bit/s) from now on. Thresholds that the operator sets for a
+    /// kind of link do not depend on it.
+    fn on_rate(&mut self, _egress: u16, _rate: u64) {}
+
     /// The neighbour's queues that this switch holds paused at an ingress port, for the watchdog.
     fn holds_paused(&self, _ingress: u16) -> QueueMask {
         0

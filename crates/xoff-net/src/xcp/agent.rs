@@ -86,7 +86,17 @@ impl Share {
     }
 }
 
+/// A rate in bit/s, as bytes per picosecond.
+fn bytes_per_ps(rate: u64) -> f64 {
+    rate as f64 / 8e12
+}
+
 impl Agent {
+    /// The port works at `rate` (bit/s) from now on: what the next control intervals distribute.
+    pub(super) fn set_rate(&mut self, rate: u64) {
+        self.capacity = bytes_per_ps(rate);
+    }
+
     /// At a port of `rate` bit/s. Derived settings are filled in.
     #[must_use]
     pub fn new(config: &XcpConfig, rate: u64) -> Self {
@@ -97,7 +107,7 @@ impl Agent {
             alpha: config.alpha,
             beta: config.beta,
             gamma: config.gamma,
-            capacity: rate as f64 / 8e12,
+            capacity: bytes_per_ps(rate),
             initial_interval_ps,
             min_interval_ps: config.min_interval.0,
             min_search_ps: config.min_queue_interval.0,

@@ -178,6 +178,11 @@ impl Router {
         Self { agents: rates.map(|rate| Agent::new(config, rate)).collect() }
     }
 
+    /// Port `egress` works at `rate` (bit/s) from now on.
+    pub(crate) fn set_rate(&mut self, egress: u16, rate: u64) {
+        self.agents[egress as usize].set_rate(rate);
+    }
+
     /// A packet is about to join the queues of port `egress`, in which `queue_bytes` wait.
     pub(crate) fn on_arrival(&mut self, fabric: &Fabric, egress: u16, id: u32, queue_bytes: u32) {
         let packet = &fabric.packets[id];

@@ -308,6 +308,17 @@ fn an_overload_is_taken_in_proportion_to_throughput() {
     }
 }
 
+/// Flows that fill half of a link fill a link of half the rate.
+#[test]
+fn a_port_at_half_its_rate_distributes_half() {
+    let windows = [1, 2, 5];
+    let mut slowed = Agent::new(&config(), RATE);
+    slowed.set_rate(RATE / 2);
+    let slow = steady(&mut Agent::new(&config(), RATE / 2), &windows, 10, 1.0, 0);
+    assert_eq!(steady(&mut slowed, &windows, 10, 1.0, 0), slow);
+    assert_ne!(steady(&mut Agent::new(&config(), RATE), &windows, 10, 1.0, 0), slow);
+}
+
 #[test]
 fn a_standing_queue_is_drained() {
     // 24 kB with a capacity of 25 kB, and 12 kB that never leave the queue.

@@ -37,6 +37,8 @@ fn fault(kind: FaultKind) -> String {
         FaultKind::SwitchDown => "switch = \"spine:1\"\ndetection = \"20us\"\n",
         FaultKind::Loss => "link = \"leaf:0,spine:0\"\ndirection = \"there\"\nshare = 0.05\n",
         FaultKind::BitErrors => "ratio = 1e-7\n",
+        // No packet is lost, so no composition needs to refuse it.
+        FaultKind::Degrade => "link = \"leaf:1,spine:2\"\nrate = \"10Gbps\"\n",
     };
     format!("[[fault]]\nkind = {}\nat = \"50us\"\nuntil = \"250us\"\n{settings}", kind.show())
 }

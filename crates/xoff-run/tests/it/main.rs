@@ -13,6 +13,7 @@ mod collective;
 mod common;
 mod crossbar;
 mod deadlock;
+mod degrade;
 mod determinism;
 mod effective;
 mod exact;

@@ -47,6 +47,7 @@ fn faults_of(
     }
     check_composition(settings, spec)?;
     let ports = ports(settings, topology)?;
+    check_rate(settings, &ports, topology)?;
     let RunConfig { warmup, measure, drain, grid, .. } = spec.run;
     let run =
         [warmup, measure, drain].into_iter().fold(0, |sum: u64, time| sum.saturating_add(time.0));
@@ -71,7 +72,7 @@ fn faults_of(
     periods.into_iter().map(fault).collect()
 }
 
-/// The ports that lose what they send.
+/// The ports that send into the faulty links.
 fn ports(settings: &FaultConfig, topology: &Topology) -> Result<Vec<PortId>, String> {
     let is_outage = settings.defect().is_outage();
     let link = match settings.part() {
@@ -106,6 +107,21 @@ fn ports(settings: &FaultConfig, topology: &Topology) -> Result<Vec<PortId>, Str
     Ok(ports.into_iter().filter(keeps).collect())
 }
 
+/// Whether a degraded link works at a lower rate than its own.
+fn check_rate(settings: &FaultConfig, ports: &[PortId], topology: &Topology) -> Result<(), String> {
+    let Defect::Degraded(rate) = settings.defect() else { return Ok(()) };
+    let mut links = ports.iter().map(|&port| topology.port(port));
+    match links.find(|port| port.rate <= rate) {
+        None => Ok(()),
+        Some(port) => Err(format!(
+            "rate is {rate}, which is not lower than the {} of the link from {} to {}",
+            port.rate,
+            topology.name(port.node),
+            topology.name(topology.neighbour(port)),
+        )),
+    }
+}
+
 /// Whether a fault lasts for at least one step of the grid, to which its times are rounded up.
 fn check_steps(fault: &Fault, grid: Ps) -> Result<(), String> {
     let Fault { at, until, .. } = *fault;
@@ -123,6 +139,10 @@ fn check_steps(fault: &Fault, grid: Ps) -> Result<(), String> {
 /// link goes down, both of its ends notice and start again. A link with random loss could leave a
 /// queue paused.
 fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> {
+    let defect = settings.defect();
+    if !defect.loses_packets() {
+        return Ok(());
+    }
     if spec.recovery.relies_on_switches() {
         let recovery = spec.recovery.kind().show();
         return Err(format!(
@@ -130,7 +150,6 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
              but no switch reports losses of a link"
         ));
     }
-    let defect = settings.defect();
     let keeps_pauses = matches!(defect, Defect::Loss(RandomLoss { keeps_pauses: true, .. }));
     let nic_pauses = spec.nic.receive_rate.0 > 0;
     let mut found = Capabilities::default();
@@ -166,7 +185,8 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
 /// notices that the last packets of a flow are lost.
 fn check_timeout(fault: &Fault, spec: &Spec) -> Result<(), String> {
     let waits = spec.receiver_driven() || spec.recovery.timeouts().act();
-    if !waits || spec.transport.timeout.0 > 0 || fault.is_from_the_start() {
+    let loses = fault.defect.loses_packets() && !fault.is_from_the_start();
+    if !waits || spec.transport.timeout.0 > 0 || !loses {
         return Ok(());
     }
     let (key, value) = if spec.receiver_driven() {

@@ -14,7 +14,7 @@ pub enum Part<'a> {
 }
 
 choices! {
-    /// The directions of a link in which packets are lost.
+    /// The directions of a link that a fault concerns.
     pub enum Direction {
         /// Both.
         Both = "both",

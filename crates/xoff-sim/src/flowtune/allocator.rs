@@ -259,6 +259,21 @@ impl Allocator {
         self.discovery = Some((now + self.config.path_discovery.0, Arc::clone(routes)));
     }
 
+    /// The link of a port works at `rate` (bit/s) from now on. "With NED, it is straightforward to
+    /// dynamically adjust link capacities" (§6).
+    pub fn on_rate(&mut self, port: PortId, rate: u64) {
+        if self.config.failures == FailuresKind::Unknown {
+            return;
+        }
+        let link = LinkId(port.0);
+        let capacity = self.domain.set_rate(port, rate);
+        if !self.failed.contains(&link) {
+            self.rates.set_capacity(link, capacity).expect("a lower rate is valid");
+        }
+        // The share of flowlets from other domains depends on the capacity.
+        self.reserved.change_transit(&[link], 0, 0);
+    }
+
     fn fail_links(&mut self) {
         for &link in &self.failed {
             self.rates.set_capacity(link, 0.0).expect("the link exists");

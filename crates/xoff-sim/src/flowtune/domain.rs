@@ -22,6 +22,8 @@ pub struct Domain {
     within: Vec<bool>,
     /// Capacities in Gb/s on the wire.
     capacities: Vec<f64>,
+    /// The share of them that is allocated.
+    free: f64,
     /// Size of an acknowledgement and of the packet that it acknowledges.
     ack_bytes: u64,
     packet_bytes: u64,
@@ -38,8 +40,9 @@ impl Domain {
         hosts: &HostSetup,
     ) -> Self {
         let free = 1.0 - config.reserve;
-        let capacities = topology.ports().iter().map(|port| port.rate.0 as f64 / 1e9 * free);
+        let capacities = topology.ports().iter().map(|port| capacity(port.rate.0, free));
         Self {
+            free,
             capacities: capacities.collect(),
             topology: Arc::clone(topology),
             routes: Arc::clone(routes),
@@ -55,6 +58,13 @@ impl Domain {
     #[must_use]
     pub fn capacities(&self) -> &[f64] {
         &self.capacities
+    }
+
+    /// Sets the rate of a link (bit/s). Returns its capacity (Gb/s).
+    pub fn set_rate(&mut self, port: PortId, rate: u64) -> f64 {
+        let known = &mut self.capacities[port.index()];
+        *known = capacity(rate, self.free);
+        *known
     }
 
     /// Sets new routes.
@@ -91,6 +101,11 @@ impl Domain {
     pub fn ack_rate(&self, rate: u64) -> u64 {
         (u128::from(rate) * u128::from(self.ack_bytes) / u128::from(self.packet_bytes)) as u64
     }
+}
+
+/// The allocatable share of a rate in bit/s, in Gb/s.
+fn capacity(rate: u64, free: f64) -> f64 {
+    rate as f64 / 1e9 * free
 }
 
 /// True for each port whose link belongs to the pod of a site's servers: a link with an end in the

@@ -76,6 +76,13 @@ impl Allocators {
         }
     }
 
+    /// The link of a port works at another rate (bit/s).
+    pub(crate) fn on_rate(&mut self, port: PortId, rate: u64) {
+        for allocator in &mut self.all {
+            allocator.on_rate(port, rate);
+        }
+    }
+
     fn publish(&mut self, fabric: &mut Fabric, hosts: &mut Hosts) {
         for (stream, message) in self.said.drain(..) {
             hosts.tell(fabric, stream, message);

@@ -85,7 +85,9 @@ impl Links {
         for (port, time, packet) in &self.arriving {
             let from = state.setup.topology.port(*port).peer;
             let (sender, number) = state.partition_of(from);
-            let takes = sender.fabric().duration(number, u64::from(packet.wire_bytes));
+            // At the full rate: it may have left before the link fell back to a lower one.
+            let fabric = sender.fabric();
+            let takes = fabric.time_at(fabric.rate(number), u64::from(packet.wire_bytes));
             let before = last.filter(|(same, _)| same == port).map_or(0, |(_, time)| time);
             holds(time - before >= takes, || {
                 let expected = format!("{takes} ps after the packet before it, or later");

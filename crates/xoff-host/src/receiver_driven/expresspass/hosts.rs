@@ -288,6 +288,12 @@ fn idle_at(context: &TransportContext<'_>, nic: u32) -> u64 {
 }
 
 impl Driven for ExpressPassHosts {
+    fn on_peer_rate(&mut self, context: &mut TransportContext<'_>, nic: u32, rate: u64) {
+        let period = context.fabric.time_at(rate, self.shape.bytes_per_credit());
+        self.ports[nic as usize].credits.set_period(context.fabric.now, period);
+        self.release(context, nic);
+    }
+
     fn add_host(&mut self, host: &DrivenHost) {
         let period = BitRate(host.line_rate).time_for(self.shape.bytes_per_credit()).0;
         self.ports.push(Port {

@@ -48,6 +48,14 @@ impl OutputQueued {
         }
     }
 
+    /// Lets the credits of port `egress` leave at the rate of their data, which arrives there at
+    /// `rate` (bit/s) from now on.
+    pub(super) fn pace_credits(&mut self, fabric: &mut Fabric, egress: u16, rate: u64) {
+        let Some(credits) = self.credits.get_mut(egress as usize) else { return };
+        credits.set_period(fabric.now, fabric.time_at(rate, credits.bytes_per_credit()));
+        self.release_credits(fabric, egress);
+    }
+
     /// The credit queue of each port, if there are credits.
     #[must_use]
     pub fn credits(&self) -> &[CreditQueue] {

@@ -85,6 +85,9 @@ pub trait Backpressure {
     /// The same state, mutable.
     fn upstream_mut(&mut self) -> &mut Self::Upstream;
 
+    /// An egress port works at `rate` (bit/s) from now on.
+    fn on_rate(&mut self, _egress: u16, _rate: u64) {}
+
     /// A packet has joined its queue.
     fn on_enqueue<S: Scheduler>(
         &mut self,

@@ -55,6 +55,18 @@ fn all_who_feed_a_long_queue_pause_and_go_on_together() {
     assert_eq!((frames.pauses, frames.resumes), (2, 2));
 }
 
+/// At half the rate the 1-hop BDP is 12 500 B, which the 12th packet of 1048 B exceeds.
+#[test]
+fn a_queue_of_a_slower_port_pauses_earlier() {
+    let config = BfcConfig { assignment: Assignment::Single, ..strawman() };
+    let mut bench = Bench::of(&config, Bfc::by_occupancy(&config, &[PORT; 4]));
+    bench.bfc.on_rate(0, PORT.rate / 2);
+    for _ in 0..11 {
+        assert_eq!(bench.send(0, data(1, 1, 0)).1, None);
+    }
+    assert_eq!(bench.send(0, data(1, 1, 0)).1, Some(Signal::new(1, Ask::Pause, 1)));
+}
+
 #[test]
 fn a_fixed_threshold_does_not_know_how_many_queues_are_active() {
     let config = strawman();

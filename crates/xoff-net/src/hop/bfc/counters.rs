@@ -54,6 +54,10 @@ impl<U: Counted, D: Divided> Backpressure for Counting<U, D> {
         &mut self.upstream
     }
 
+    fn on_rate(&mut self, egress: u16, rate: u64) {
+        self.thresholds.set_rate(egress, rate);
+    }
+
     /// "if its flow is assigned a queue that exceeds the pause threshold, we increment the pause
     /// counter at that index by 1" (§3.3.2).
     #[inline]

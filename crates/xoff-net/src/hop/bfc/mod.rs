@@ -212,6 +212,10 @@ impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
         Some(self.flows.sharing([egress]))
     }
 
+    fn on_rate(&mut self, egress: u16, rate: u64) {
+        self.backpressure.on_rate(egress, rate);
+    }
+
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         self.backpressure.upstream().paused(ingress)
     }

@@ -71,6 +71,10 @@ impl Backpressure for Occupancy {
         &mut self.upstream
     }
 
+    fn on_rate(&mut self, egress: u16, rate: u64) {
+        self.thresholds.set_rate(egress, rate);
+    }
+
     fn on_enqueue<S: Scheduler>(
         &mut self,
         egress: u16,

@@ -110,6 +110,19 @@ fn the_threshold_is_shared_among_active_queues() {
 }
 
 #[test]
+fn the_threshold_follows_the_rate_of_its_port() {
+    let mut bench = Bench::new(&BfcConfig::default());
+    bench.bfc.on_rate(0, PORT.rate / 2);
+    let at = |egress, active| bench.bfc.backpressure.thresholds().at(egress, active);
+    assert_eq!([0, 1, 2, 31].map(|active| at(0, active)), [12_500, 12_500, 6_250, 403]);
+    assert_eq!(at(1, 1), 25_000, "another port");
+    bench.bfc.on_rate(1, PORT.rate / 2);
+    bench.bfc.on_rate(0, PORT.rate);
+    let at = |egress| bench.bfc.backpressure.thresholds().at(egress, 2);
+    assert_eq!([0, 1, 2].map(at), [12_500, 6_250, 12_500]);
+}
+
+#[test]
 fn the_bitmap_is_refreshed_while_paused_and_a_few_times_after() {
     let mut bench = Bench::new(&BfcConfig { empty_refreshes: 2, ..BfcConfig::default() });
     assert_eq!(bench.bfc.on_timer(2), (None, false));

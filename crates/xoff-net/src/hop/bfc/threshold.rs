@@ -13,9 +13,21 @@ use crate::sched::Scheduler;
 pub(super) struct Thresholds<D = Undivided> {
     /// Bytes, by the rate of the egress port and the number of active queues.
     bytes: Vec<u32>,
+    /// The rates with a list in `bytes` (bit/s), in that order.
+    rates: Vec<u64>,
     /// Index of each egress port's list.
     first: Vec<u32>,
+    rule: Rule,
     division: D,
+}
+
+/// How a threshold depends on the rate of its port.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    hrtt_ps: u64,
+    factor: f64,
+    shares: ThresholdRule,
+    queues: u8,
 }
 
 impl Thresholds {
@@ -36,16 +48,30 @@ impl<D: Divided> Thresholds<D> {
         let mut rates: Vec<u64> = ports.iter().map(|port| port.rate).collect();
         rates.sort_unstable();
         rates.dedup();
-        let queues = config.data_queues();
-        let list = |&rate: &u64| by_active(config, hrtt_ps, rate, queues);
-        let first = |port: &BfcPort| {
-            rates.partition_point(|&rate| rate < port.rate) as u32 * (u32::from(queues) + 1)
+        let rule = Rule {
+            hrtt_ps,
+            factor: config.threshold_factor,
+            shares: config.threshold,
+            queues: config.data_queues(),
         };
+        let first = |port: &BfcPort| rule.first(rates.partition_point(|&rate| rate < port.rate));
         Self {
-            bytes: rates.iter().flat_map(list).collect(),
+            bytes: rates.iter().flat_map(|&rate| rule.by_active(rate)).collect(),
             first: ports.iter().map(first).collect(),
+            rates,
+            rule,
             division,
         }
+    }
+
+    /// An egress port works at `rate` (bit/s) from now on.
+    pub(super) fn set_rate(&mut self, egress: u16, rate: u64) {
+        let place = self.rates.iter().position(|&known| known == rate).unwrap_or_else(|| {
+            self.bytes.extend(self.rule.by_active(rate));
+            self.rates.push(rate);
+            self.rates.len() - 1
+        });
+        self.first[egress as usize] = self.rule.first(place);
     }
 
     /// The bytes that a queue of a port may hold while `active` queues are active: those "with data
@@ -74,21 +100,23 @@ impl<D: Divided> Thresholds<D> {
     }
 }
 
-/// Th in bytes for every possible N_active: HRTT x (mu / N_active) (§3.3.2), or HRTT x mu for any
-/// of them (§3.2). Without an active queue (the packet's own is paused) the whole rate counts.
-fn by_active(
-    config: &BfcConfig,
-    hrtt_ps: u64,
-    rate: u64,
-    queues: u8,
-) -> impl Iterator<Item = u32> + use<> {
-    let one_hop_bdp = hrtt_ps as f64 * rate as f64 / 8e12;
-    let (factor, rule) = (config.threshold_factor, config.threshold);
-    (0..=u32::from(queues)).map(move |active| {
-        let shares = match rule {
-            ThresholdRule::Active => active.max(1),
-            ThresholdRule::Fixed => 1,
-        };
-        (factor * one_hop_bdp / f64::from(shares)) as u32
-    })
+impl Rule {
+    /// Index of the list of the rate in this place.
+    fn first(self, place: usize) -> u32 {
+        place as u32 * (u32::from(self.queues) + 1)
+    }
+
+    /// Th in bytes for every possible N_active: HRTT x (mu / N_active) (§3.3.2), or HRTT x mu for
+    /// any of them (§3.2). Without an active queue (the packet's own is paused) the whole rate
+    /// counts.
+    fn by_active(self, rate: u64) -> impl Iterator<Item = u32> {
+        let one_hop_bdp = self.hrtt_ps as f64 * rate as f64 / 8e12;
+        (0..=u32::from(self.queues)).map(move |active| {
+            let shares = match self.shares {
+                ThresholdRule::Active => active.max(1),
+                ThresholdRule::Fixed => 1,
+            };
+            (self.factor * one_hop_bdp / f64::from(shares)) as u32
+        })
+    }
 }

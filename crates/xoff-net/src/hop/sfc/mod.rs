@@ -236,6 +236,8 @@ struct QueueState {
 pub struct Sfc {
     config: Box<SfcConfig>,
     ports: Vec<SfcPort>,
+    /// The rate of each port at this time (bit/s).
+    rates: Vec<u64>,
     queues: Vec<[QueueState; CLASSES]>,
     filter: Option<Box<Suppression>>,
     cache: Option<Box<PauseCache>>,
@@ -256,6 +258,7 @@ impl Sfc {
         let estimator = |rate| IncastEstimator::new(config.estimator_tau.0, rate, hosts);
         Self {
             ports: ports.to_vec(),
+            rates: ports.iter().map(|port| port.rate).collect(),
             queues: ports.iter().map(|_| Default::default()).collect(),
             filter: config.filter.then(|| Box::new(filter())),
             cache: config.cache.then(|| Box::new(PauseCache::new(config.cache_entries as usize))),
@@ -292,7 +295,7 @@ impl Sfc {
     /// The time a port takes to drain a queue to the target (ps): `T_P = (qd - Q_Tg) / R` (§3.3).
     fn drain_time(&self, egress: u16, depth: u64) -> u64 {
         let excess = u128::from(depth.saturating_sub(self.config.target.0));
-        (excess * 8_000_000_000_000 / u128::from(self.ports[egress as usize].rate)) as u64
+        (excess * 8_000_000_000_000 / u128::from(self.rates[egress as usize])) as u64
     }
 
     /// The time for which the receiver of a packet is known or estimated to be congested (ps).
@@ -432,6 +435,10 @@ impl HopControl for Sfc {
         {
             cache.store(now, signal.src, signal.class(), header.pause_ps());
         }
+    }
+
+    fn on_rate(&mut self, egress: u16, rate: u64) {
+        self.rates[egress as usize] = rate;
     }
 
     /// "The sender-side ToR converts the BTS packet to a PFC frame and sends this instead to the

@@ -59,14 +59,16 @@ fn a_deep_queue_calls_for_a_signal_when_the_ingress_knows() {
 /// recorded.
 #[test]
 fn the_builder_asks_for_the_time_to_drain_to_the_target() {
-    let pause = |unit, packets, dequeued| {
+    let pause_at = |rate, unit, packets, dequeued| {
         let mut sfc = sfc(|config| (config.bit_delay, config.pause_unit) = (Ps(0), unit));
+        sfc.on_rate(0, rate);
         fill(&mut sfc, 0, packets);
         let mut copy = sfc.mirror_arrival(1, 0, &data(5, 0, 2)).unwrap();
         drain(&mut sfc, 2, dequeued);
         fill(&mut sfc, 3, 100);
         (sfc.use_copy(4, &mut copy) == CopyUse::ToSender).then_some(copy)
     };
+    let pause = |unit, packets, dequeued| pause_at(RATE, unit, packets, dequeued);
     let asks = |pause: Option<Packet>, ps| {
         let frame = pause.unwrap();
         assert_eq!((frame.kind, frame.wire_bytes), (Kind::BackToSender, 64));
@@ -76,6 +78,8 @@ fn the_builder_asks_for_the_time_to_drain_to_the_target() {
     // 289 packets left when one was dequeued: (289 000 - 125 000) B x 80 ps.
     asks(pause(Ps(0), 300, 11), 13_120_000);
     asks(pause(Ps::from_us(1), 300, 11), 13_000_000);
+    // A port at half its rate takes twice as long.
+    asks(pause_at(RATE / 2, Ps(0), 300, 11), 26_240_000);
     // Drained below the target in the meantime; nothing dequeued at all; less than a unit.
     assert!(pause(Ps(0), 300, 200).is_none());
     assert!(pause(Ps(0), 300, 0).is_none());

@@ -251,6 +251,10 @@ impl HopControl for Tofino {
         Some(self.flows.sharing(self.tables(egress)))
     }
 
+    fn on_rate(&mut self, egress: u16, rate: u64) {
+        self.backpressure.on_rate(egress, rate);
+    }
+
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         self.backpressure.upstream().paused(ingress)
     }
