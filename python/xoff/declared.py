@@ -145,6 +145,16 @@ class Tables:
         """
         return self.table("steps")
 
+    @property
+    def cut_off(self) -> pa.Table:
+        """One row for each measured flow that could not end, because a host was down for good, in
+        the order of flows. It is in no other table and in no percentile.
+
+        Raises `UsageError` where the run has none: add [[fault]] with kind = "host-down" and
+        without until; flows must have an end on that host, and run.flows must not be "none".
+        """
+        return self.table("cut_off")
+
 
 class SlowdownGroup(TypedDict):
     """Statistics of slowdowns in a group of flows. Percentiles count every measured flow, with or
@@ -257,6 +267,21 @@ class Job(_JobKeywords):
     """Algorithm bandwidth at the mean time, in Gbyte/s; null for a barrier or a schedule."""
     bus_gbytes_per_s: float | None
     """Bus bandwidth at the mean time, in Gbyte/s."""
+
+
+class DeadHost(TypedDict):
+    """A host that went down for good, and what it cut off. No percentile counts these flows and web
+    requests, and the run did not wait for them.
+    """
+
+    host: int
+    """The host."""
+    down_ps: int
+    """Time at which it went down."""
+    flows: int
+    """Measured flows to and from it that had not ended, or began later. `cut_off` lists them."""
+    requests: int
+    """Measured web requests with a query to or from it."""
 
 
 class Frame(TypedDict):
@@ -696,6 +721,8 @@ class Summary(TypedDict):
     """
     jobs: list[Job] | None
     """Jobs, in the order of their entries. Null without jobs."""
+    dead_hosts: list[DeadHost] | None
+    """Hosts that went down for good, by number. Null without any."""
     frame: Frame
     """Sizes of data packets."""
     buffer: Buffer

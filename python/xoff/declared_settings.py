@@ -2462,6 +2462,29 @@ class SwitchDown(_SwitchDownKind, total=False):
     """
 
 
+class _HostDownKind(TypedDict):
+    kind: Literal["host-down"]
+
+
+class HostDown(_HostDownKind, total=False):
+    """A host goes down, with all of its links: what is on them is lost, and what is sent into them
+    from either end. If it comes back, its flows go on. If it does not, its flows cannot end, and
+    the run does not wait for them. Times are rounded up to `run.grid`.
+    """
+
+    host: str | int | Sequence[int]
+    """The host, such as 3. Default: ""
+    """
+    at: str
+    """When it goes down. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
+    Default: "0ps"
+    """
+    until: str
+    """When it is back; 0: never. Expects a duration with its unit (s, ms, us, ns or ps), such as
+    "2us". Default: "0ps"
+    """
+
+
 class _LossKind(TypedDict):
     kind: Literal["loss"]
 
@@ -2553,7 +2576,7 @@ class Degrade(_DegradeKind, total=False):
     """
 
 
-Fault: TypeAlias = LinkDown | Flap | SwitchDown | Loss | BitErrors | Degrade
+Fault: TypeAlias = LinkDown | Flap | SwitchDown | HostDown | Loss | BitErrors | Degrade
 """An entry of `fault`."""
 
 
@@ -3606,8 +3629,8 @@ class Settings(TypedDict, total=False):
     """bfc: How flows get their queues. Default: "dynamic"
     """
     at: str | Literal["dequeue", "enqueue"]
-    """In ecn, fault link-down, fault flap, fault switch-down, fault loss, fault bit-errors, fault
-    degrade.
+    """In ecn, fault link-down, fault flap, fault switch-down, fault host-down, fault loss, fault
+    bit-errors, fault degrade.
     """
     back_to_zero: bool
     """go_back_n: A loss returns to the start of its chunk (the HPCC simulator's L2_BACK_TO_ZERO).
@@ -4083,6 +4106,9 @@ class Settings(TypedDict, total=False):
     """bfc: Part of the 1-hop RTT in addition to the propagation delay of both directions, such as a
     pipeline's latency (§6.2.1: none; 2 us over links of 1 us). Expects a duration with its unit (s,
     ms, us, ns or ps), such as "2us". Default: "0ps"
+    """
+    host: str | int | Sequence[int]
+    """fault host-down: The host, such as 3. Default: ""
     """
     host_delay: str
     """In leaf_spine, fat_tree, clos, dumbbell, two_dc, torus, dragonfly."""
@@ -5006,8 +5032,8 @@ class Settings(TypedDict, total=False):
     and scheduled traffic"). Expects a whole number from 0 to 255. Default: 0
     """
     until: str
-    """In fault link-down, fault flap, fault switch-down, fault loss, fault bit-errors, fault
-    degrade.
+    """In fault link-down, fault flap, fault switch-down, fault host-down, fault loss, fault bit-
+    errors, fault degrade.
     """
     utility: Literal["log", "alpha-fair"]
     """flowtune: Utility of a flowlet's rate. Default: "log"

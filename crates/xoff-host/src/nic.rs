@@ -300,6 +300,12 @@ impl Nic {
         self.pause_ends.retain(|&(queue, _)| queues >> queue & 1 == 0);
     }
 
+    /// Forgets the frames that wait to take effect, and the ends of all timed pauses.
+    pub fn forget_frames(&mut self) {
+        self.pending_frames.clear();
+        self.pause_ends.clear();
+    }
+
     fn await_pause_end(&self, fabric: &mut Fabric) {
         let ends = self.pause_ends.iter().map(|&(_, end)| end);
         if let Some(next) = ends.chain(self.pending_frames.front().map(|&(due, _)| due)).min() {

@@ -5,6 +5,7 @@
 mod bfc;
 mod buffers;
 mod classes;
+mod dead_hosts;
 mod elision;
 mod expresspass;
 mod flowtune;
@@ -30,6 +31,7 @@ use xoff_sim::simulation::Plan;
 pub use bfc::{Bfc, BfcHardware};
 pub use buffers::{Buffer, BufferWatermark};
 pub use classes::{Class, SlowdownBin, SlowdownGroup};
+pub use dead_hosts::DeadHost;
 pub use elision::Elision;
 pub use expresspass::ExpressPass;
 pub use flowtune::{Flowtune, Stream};
@@ -87,6 +89,8 @@ keys! {
         requests: Option<ByClass>,
         /// Jobs, in the order of their entries. Null without jobs.
         jobs: Option<Vec<Job>>,
+        /// Hosts that went down for good, by number. Null without any.
+        dead_hosts: Option<Vec<DeadHost>>,
         /// Sizes of data packets.
         frame: Frame,
         /// Bytes in a switch's buffer, sampled on the grid and pooled over switches.
@@ -189,6 +193,7 @@ impl Summary {
             queries: requests::queries(simulation),
             requests: requests::requests(simulation),
             jobs: jobs::jobs(simulation),
+            dead_hosts: dead_hosts::dead_hosts(simulation),
             frame: Frame::of(simulation),
             buffer: Buffer::of(simulation.buffer(), simulation.buffer().max()),
             buffer_watermark: BufferWatermark::of(simulation.watermarks()),

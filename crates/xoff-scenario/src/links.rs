@@ -71,8 +71,27 @@ pub fn switch(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
     if topology.is_host(switch) {
         return Err(format!("\"{text}\" is a host: write a switch as spine:1"));
     }
-    let ports = topology.port_ids_of(switch);
-    Ok(ports.flat_map(|port| [port, topology.port(port).peer]).collect())
+    Ok(with_peers(switch, topology))
+}
+
+/// The ports, at both ends, of all links of a host that sends and receives flows.
+///
+/// # Errors
+/// What cannot be read, does not exist or is no such host.
+pub fn host(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
+    let host = node(text.trim(), topology)?;
+    if !topology.is_host(host) {
+        return Err(format!("\"{text}\" is a switch: write a host as 3"));
+    }
+    if host.0 >= topology.servers() {
+        return Err(format!("host {text} is the host of an allocator, which cannot go down"));
+    }
+    Ok(with_peers(host, topology))
+}
+
+/// The ports, at both ends, of all links of a node.
+fn with_peers(node: NodeId, topology: &Topology) -> Vec<PortId> {
+    topology.port_ids_of(node).flat_map(|port| [port, topology.port(port).peer]).collect()
 }
 
 /// A single node.

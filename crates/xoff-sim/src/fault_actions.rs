@@ -7,6 +7,9 @@
 //! and received. All switches avoid the link from `detection` after its failure until `detection`
 //! after its recovery.
 //!
+//! A host that is down sends into its links as before, and so do switches to it: no route leads
+//! around. If it stays down, `simulation/dead_hosts.rs` stops waiting for its flows.
+//!
 //! A link at a lower rate sends its next packet at that rate. Both of its ends know the new rate at
 //! once: switches, for all that they compute from the rate of a port, and hosts, for the credits
 //! and pull requests that they pace. Controls of flows go on with the rate of the network that they
@@ -168,7 +171,7 @@ fn begin(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partitio
                 fabric.degrade(local, number, rate.0);
                 announce_rate(port, setup, place, partitions);
             }
-            Defect::Down { .. } | Defect::Gone => {
+            Defect::Down { .. } | Defect::Gone | Defect::HostDown => {
                 fabric.take_down(local);
                 let lost = fabric.lose_in_flight(local);
                 if fault.defect == Defect::Gone {
@@ -194,7 +197,7 @@ fn end(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partition]
                 fabric.restore_rate(local, number);
                 announce_rate(port, setup, place, partitions);
             }
-            Defect::Down { .. } | Defect::Gone => fabric.repair(local),
+            Defect::Down { .. } | Defect::Gone | Defect::HostDown => fabric.repair(local),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Faults of links: links that go down and recover, their detection by switches, links with random
-//! losses, and links at a lower rate.
+//! losses, and links at a lower rate. A switch or a host goes down with all of its links.
 
-use xoff_core::{BitRate, PortId, Ps};
+use xoff_core::{BitRate, HostId, PortId, Ps};
 use xoff_net::fabric::RandomLoss;
+use xoff_net::topo::Topology;
 
 mod bit_errors;
 mod degrade;
 mod flap;
+mod host_down;
 mod link_down;
 mod loss;
 mod settings;
@@ -15,6 +17,7 @@ mod switch_down;
 pub use bit_errors::BitErrorsConfig;
 pub use degrade::DegradeConfig;
 pub use flap::FlapConfig;
+pub use host_down::HostDownConfig;
 pub use link_down::LinkDownConfig;
 pub use loss::LossConfig;
 pub use settings::{Direction, FaultSettings, PERIODS_MAX, Part};
@@ -29,6 +32,8 @@ xoff_core::seam! {
         Flap(FlapConfig) = "flap",
         /// A switch goes down.
         SwitchDown(SwitchDownConfig) = "switch-down",
+        /// A host goes down.
+        HostDown(HostDownConfig) = "host-down",
         /// Links lose packets at random.
         Loss(LossConfig) = "loss",
         /// Links lose packets with wrong bits.
@@ -49,6 +54,8 @@ pub enum Defect {
     /// The links are gone for good, as in the HPCC simulator: switches avoid them at once, and
     /// hosts share their flows out to their links again.
     Gone,
+    /// The links are down, and so is the host at their end: no switch can route around them.
+    HostDown,
     /// The links lose packets at random.
     Loss(RandomLoss),
     /// The links work at this rate.
@@ -62,8 +69,14 @@ impl Defect {
         !matches!(self, Defect::Degraded(_))
     }
 
-    /// Whether the links carry nothing, so that switches must route around them. Both ends of such
-    /// a link know, and forget the pauses of before.
+    /// Whether the links carry nothing. Both ends of such a link know, and forget the pauses of
+    /// before.
+    #[must_use]
+    pub fn is_down(&self) -> bool {
+        self.is_outage() || *self == Defect::HostDown
+    }
+
+    /// Whether the links carry nothing, so that switches must route around them.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Defect::Down { .. } | Defect::Gone)
@@ -87,7 +100,18 @@ pub struct Fault {
 type Period = (Ps, Ps);
 
 impl Fault {
-    /// The period in which these links are down; `None` if they carry some packets.
+    /// The host that is down, if it is one.
+    #[must_use]
+    pub fn host(&self, topology: &Topology) -> Option<HostId> {
+        (self.defect == Defect::HostDown).then(|| {
+            let nodes = self.ports.iter().map(|&port| topology.port(port).node);
+            let host = nodes.min().expect("a host has a link");
+            HostId(host.0)
+        })
+    }
+
+    /// The period in which switches need routes without these links; `None` if there is none, or
+    /// if the links carry some packets.
     #[must_use]
     pub fn outage(&self) -> Option<Period> {
         self.defect.is_outage().then_some((self.at, self.until))
@@ -106,7 +130,7 @@ impl Fault {
         let detection = match self.defect {
             Defect::Down { detection } => detection,
             Defect::Gone => Ps(0),
-            Defect::Loss(_) | Defect::Degraded(_) => return None,
+            Defect::HostDown | Defect::Loss(_) | Defect::Degraded(_) => return None,
         };
         let after = |time: Ps| Ps(time.0.saturating_add(detection.0));
         (after(self.at) < self.until).then(|| (after(self.at), after(self.until)))
@@ -157,6 +181,9 @@ mod tests {
             ..down(10, 50, 0)
         };
         assert_eq!((loss.avoided(), loss.outage()), (None, None));
+        let host = Fault { defect: Defect::HostDown, ..down(10, 50, 0) };
+        assert_eq!((host.avoided(), host.outage()), (None, None), "there is no other route");
+        assert!(host.defect.is_down() && host.defect.loses_packets());
         let missing = [down(0, 50, 0), down(0, 50, 5), down(10, 50, 0)];
         assert_eq!(missing.map(|fault| fault.is_from_the_start()), [true, false, false]);
     }

@@ -117,6 +117,11 @@ impl Jobs {
         self.unfinished
     }
 
+    /// The index of a flow's job.
+    pub(crate) fn job_of(&self, flow: FlowId) -> Option<u32> {
+        Some(self.step_of(flow)?.0)
+    }
+
     /// The job, the round and the step of a flow.
     fn step_of(&self, flow: FlowId) -> Option<(u32, u32, u32)> {
         if !self.have(flow) {

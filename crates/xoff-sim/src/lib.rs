@@ -40,6 +40,6 @@ pub use cut::Threads;
 pub use setup::Setup;
 pub use simulation::{Progress, Simulation};
 pub use tables::{
-    BatchRow, FlowRow, FlowSeriesRow, NodeRow, PathRow, PortRow, PortSampleRow, QueryRow,
-    RequestRow, RoundRow, Rows, SampleRow, StepRow,
+    BatchRow, CutOffRow, FlowRow, FlowSeriesRow, NodeRow, PathRow, PortRow, PortSampleRow,
+    QueryRow, RequestRow, RoundRow, Rows, SampleRow, StepRow,
 };

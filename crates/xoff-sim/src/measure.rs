@@ -72,6 +72,11 @@ impl Slowdowns {
         self.started += 1;
     }
 
+    /// Takes back the start of a flow that has not finished and that a host cut off.
+    pub fn withdraw(&mut self) {
+        self.started -= 1;
+    }
+
     /// Adds a finished flow of this group, also to its batch of time if there are batches.
     pub fn finish(&mut self, slowdown: f64, batch: Option<u16>) {
         self.sum += slowdown;

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use xoff_core::{FlowId, Ps, rng::mix64};
+use xoff_core::{FlowId, HostId, Ps, rng::mix64};
 use xoff_host::FlowStart;
 use xoff_host::hosts::Arrived;
 use xoff_workload::{Arrival, Role};
@@ -226,6 +226,33 @@ impl Requests {
             rows.requests.push(whole);
         }
     }
+    /// Drops the web requests with a query that cannot end, because `dead` names a host of it that
+    /// is down for good. Returns that host of each, in the order of web requests.
+    pub(crate) fn cut_off(
+        &mut self,
+        dead: impl Fn(HostId, HostId) -> Option<HostId>,
+    ) -> Vec<HostId> {
+        let mut lost = BTreeMap::new();
+        for Asked { row, .. } in in_order(&self.queries) {
+            if let Some(host) = dead(HostId(row.client), HostId(row.server)) {
+                lost.entry(FlowId(row.request)).or_insert(host);
+            }
+        }
+        for Asked { row, .. } in in_order(&self.queries) {
+            if lost.contains_key(&FlowId(row.request)) {
+                self.queries.remove(&FlowId(row.query));
+                self.results[row.class as usize].with_query(&row, CompletionTimes::withdraw);
+            }
+        }
+        for request in lost.keys() {
+            if let Some(Waiting { row, .. }) = self.requests.remove(request) {
+                let results = &mut self.results[row.class as usize];
+                results.with_request(row.queries, CompletionTimes::withdraw);
+            }
+        }
+        lost.into_values().collect()
+    }
+
     /// The run ends. Its queries and web requests that have not ended take at least as long as they
     /// have lasted.
     pub(crate) fn censor(&mut self, end: Ps) {

@@ -3,6 +3,7 @@
 mod batches;
 mod chains;
 mod checks;
+mod dead_hosts;
 mod delays;
 mod padding;
 mod places;
@@ -18,6 +19,7 @@ use xoff_net::fabric::Captured;
 use xoff_net::topo::Port;
 use xoff_workload::{Arrival, Traffic};
 
+use self::dead_hosts::DeadHosts;
 use self::snapshot::Snapshot;
 use crate::backlog::Backlog;
 use crate::cut::{Cut, Threads};
@@ -156,6 +158,7 @@ pub struct Simulation {
     watermarks: Watermarks,
     throughput: Throughput,
     faults: FaultActions,
+    dead: DeadHosts,
     /// What says which path a flow takes, if paths are recorded.
     paths: Option<Paths>,
     series: Series,
@@ -203,20 +206,19 @@ impl Simulation {
         let first = setup.topology.ports()[0];
         let same = |port: &Port| (port.rate, port.delay) == (first.rate, first.delay);
         let uniform = setup.topology.ports().iter().all(same);
+        let to_host = |&host: &HostId| setup.topology.port_of_host(host).peer;
         let mut simulation = Self {
             jobs,
             watchdog: Watchdog::new(plan.watchdog),
             watermarks: Watermarks::default(),
             throughput: Throughput::new(plan.grid, setup.topology.servers()),
             faults,
+            dead: DeadHosts::default(),
             paths: plan.paths.then(|| setup.paths()),
             backlog: Backlog::new(&setup.topology),
             series: Series::new(plan.flow_series, plan.port_samples),
             uniform: uniform.then_some(ideal::Leg { rate: first.rate.0, delay: first.delay }),
-            monitored: monitored
-                .iter()
-                .map(|&host| setup.topology.port_of_host(host).peer)
-                .collect(),
+            monitored: monitored.iter().map(to_host).collect(),
             monitors: monitored.iter().map(MonitorResults::of_host).collect(),
             link_delays: Vec::new(),
             setup,
@@ -281,6 +283,7 @@ impl Simulation {
         }
         let step_end = self.now + self.plan.grid;
         self.start_flows(step_end);
+        self.cut_off_requests();
         self.simulate_until(step_end);
         self.collect_chains();
         self.sort_paths(first_path);
@@ -298,6 +301,9 @@ impl Simulation {
             self.end = Some(self.snapshot());
             self.collect_delays();
             self.series.finish();
+        }
+        if self.awaits_host() {
+            self.watchdog.skip_to(self.now);
         }
         let waiting = self.waiting();
         let progress = self.watchdog.check(self.now, &self.setup, &self.partitions, waiting);
@@ -320,7 +326,7 @@ impl Simulation {
         if self.now < self.plan.measured_until() {
             return false;
         }
-        (self.waiting() == 0 && self.jobs.unfinished() == 0)
+        (self.waiting() == 0 && !self.waits_for_jobs())
             || self.now >= self.plan.measured_until() + self.plan.drain
     }
 
@@ -405,6 +411,7 @@ impl Simulation {
         if !self.is_measured(Ps(flow.start_ps)) && !counted {
             return;
         }
+        self.reinstate(flow);
         let row = FlowRow {
             flow: flow.id.0,
             src: self.setup.topology.given_number(flow.src.node()),

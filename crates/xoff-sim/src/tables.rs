@@ -339,6 +339,36 @@ table! {
     }
 }
 
+table! {
+    /// One row for each measured flow that could not end, because a host was down for good, in the
+    /// order of flows. It is in no other table and in no percentile.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CutOffRow in "cut_off", optional: WITH_DEAD_HOSTS {
+        /// Index of the flow's arrival, as in `flows`.
+        flow: u64,
+        /// Sending host.
+        src: u32,
+        /// Receiving host.
+        dst: u32,
+        /// Payload.
+        size_bytes: u64,
+        /// Start of the flow.
+        start_ps: u64,
+        /// Payload acknowledged at the end of the run.
+        acked_bytes: u64,
+        /// The host that was down, one of both ends; if both were, the host that went down first.
+        host: u32,
+        /// Time at which it went down.
+        down_ps: u64,
+        /// Class of the traffic source, an index into `classes` of the summary.
+        class: u16,
+    }
+}
+
+const WITH_DEAD_HOSTS: &str = "add [[fault]] with kind = \"host-down\" and without until; flows \
+                               must have an end on that host, and run.flows must not be \
+                               \"none\"";
+
 tables! {
     /// The tables of a run with packets: rows that wait to be taken.
     pub struct Rows {
@@ -354,6 +384,7 @@ tables! {
         paths: PathRow,
         rounds: RoundRow,
         steps: StepRow,
+        cut_off: CutOffRow,
     }
 }
 

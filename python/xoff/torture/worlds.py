@@ -441,12 +441,15 @@ def _link(rng: random.Random, topology: str, fabric: Fabric) -> str:
     return f"leaf:{leaf},spine:{first + rng.randrange(count)}"
 
 
-# Losses have more kinds of consequence than others.
-FAULTS = ("link-down", "switch-down", "flap", "loss", "loss", "bit-errors", "degrade")
+# Losses and dead hosts have more kinds of consequences than other faults.
+FAULTS = (
+    *("link-down", "switch-down", "flap"),
+    *("loss", "loss", "bit-errors", "degrade", "host-down", "host-down"),
+)
 
 
 def fault(rng: random.Random, topology: str, fabric: Fabric, at: Times) -> Section:
-    """Draw a link or a switch that fails, or a link that loses packets or is slow."""
+    """Draw a link, a switch or a host that fails, or a link that loses packets or is slow."""
     link = _link(rng, topology, fabric)
     begin = rng.uniform(0, at.end)
     drawn: Section = {
@@ -454,6 +457,11 @@ def fault(rng: random.Random, topology: str, fabric: Fabric, at: Times) -> Secti
         "until": duration(begin + at.measure * rng.uniform(0.05, 0.5)),
     }
     kind = rng.choice(FAULTS)
+    if kind == "host-down":
+        drawn["host"] = str(rng.randrange(fabric.hosts))
+        if rng.random() < 0.5:
+            del drawn["until"]
+        return {"kind": kind, **drawn}
     if kind == "degrade":
         drawn["link"] = link
         drawn["direction"] = rng.choice(("both", "both", "there", "back"))

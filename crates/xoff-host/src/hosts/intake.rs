@@ -28,7 +28,10 @@ impl Hosts {
             fabric.wheel.arm(self.nics[nic as usize].timers.intake, resume_at);
         } else {
             let queues = intake.resume();
-            self.tell_switch(fabric, nic, Ask::Resume, queues);
+            // A link that goes down ends its pauses.
+            if queues != 0 {
+                self.tell_switch(fabric, nic, Ask::Resume, queues);
+            }
         }
     }
 

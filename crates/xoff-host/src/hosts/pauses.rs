@@ -53,6 +53,15 @@ impl Hosts {
         self.set_paused(fabric, nic, paused);
     }
 
+    /// The link of a NIC has gone down: the pauses of its queues and of its switch's queues end.
+    pub fn on_link_down(&mut self, fabric: &mut Fabric, nic: u32) {
+        self.nics[nic as usize].forget_frames();
+        self.set_paused(fabric, nic, 0);
+        if let Some(intake) = self.intakes.get_mut(nic as usize) {
+            intake.resume();
+        }
+    }
+
     fn set_paused(&mut self, fabric: &mut Fabric, nic: u32, paused: u128) {
         let state = &mut self.nics[nic as usize];
         let before = state.paused();

@@ -85,6 +85,14 @@ impl Programs {
         !self.running.is_empty()
     }
 
+    /// True if a host here has yet to begin this job, or computes for it.
+    #[must_use]
+    pub fn compute(&self, job: u32) -> bool {
+        let is_busy =
+            |host: &Running| !host.begun || !host.computing.is_empty() || !host.left.is_empty();
+        self.running.iter().any(|host| host.job == job && is_busy(host))
+    }
+
     /// The job of a flow, by the number in its packets, and its message.
     fn find(&self, flow: u32) -> Option<(u32, u64)> {
         let flow = FlowId(u64::from(flow));

@@ -1,5 +1,6 @@
 //! Results that need care.
 
+use xoff_core::HostId;
 use xoff_sim::Simulation;
 
 use super::Context;
@@ -24,19 +25,42 @@ pub(super) fn warnings(
     }
     warnings.extend(of_requests(simulation));
     warnings.extend(of_jobs(simulation));
+    warnings.extend(of_dead_hosts(simulation));
     warnings
 }
 
 /// Jobs with rounds that did not end.
 fn of_jobs(simulation: &Simulation) -> impl Iterator<Item = String> {
-    let unfinished =
-        simulation.jobs().iter().filter(|job| (job.durations.len() as u32) < job.rounds);
-    unfinished.map(|job| {
+    let jobs = simulation.jobs().iter().enumerate();
+    let unfinished = jobs.filter(|(_, job)| (job.durations.len() as u32) < job.rounds);
+    unfinished.map(|(index, job)| {
+        let why = match simulation.dead_rank(index) {
+            Some(host) => format!(": its host {} is down", given_number(simulation, host)),
+            None => " within the drain time".into(),
+        };
         format!(
-            "the job of class {} finished {} of {} rounds within the drain time",
+            "the job of class {} finished {} of {} rounds{why}",
             simulation.class_of_source(job.source),
             job.durations.len(),
             job.rounds
+        )
+    })
+}
+
+fn given_number(simulation: &Simulation, host: HostId) -> u32 {
+    simulation.setup().topology.given_number(host.node())
+}
+
+/// Hosts that went down for good.
+fn of_dead_hosts(simulation: &Simulation) -> impl Iterator<Item = String> {
+    simulation.dead_hosts().into_iter().map(|dead| {
+        format!(
+            "host {} has been down since {}: {} measured flows and {} web requests to and from it \
+             cannot end; no percentile counts them",
+            given_number(simulation, dead.host),
+            dead.since,
+            dead.flows,
+            dead.requests
         )
     })
 }

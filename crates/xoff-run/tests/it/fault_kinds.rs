@@ -35,6 +35,7 @@ fn fault(kind: FaultKind) -> String {
             "link = \"leaf:1,spine:2\"\nperiod = \"40us\"\ndown = \"20us\"\ndetection = \"10us\"\n"
         }
         FaultKind::SwitchDown => "switch = \"spine:1\"\ndetection = \"20us\"\n",
+        FaultKind::HostDown => "host = \"5\"\n",
         FaultKind::Loss => "link = \"leaf:0,spine:0\"\ndirection = \"there\"\nshare = 0.05\n",
         FaultKind::BitErrors => "ratio = 1e-7\n",
         // No packet is lost, so no composition needs to refuse it.
@@ -44,8 +45,8 @@ fn fault(kind: FaultKind) -> String {
 }
 
 /// Opens a scenario, and follows what its refusals say. The last refusal if that does not help.
-fn opened(scheme: &str, kind: FaultKind, threads: usize) -> Result<Run, String> {
-    let mut text = format!("{SCENARIO}{}", fault(kind));
+pub(crate) fn opened(scheme: &str, fault: &str, threads: usize) -> Result<Run, String> {
+    let mut text = format!("{SCENARIO}{fault}");
     let mut sets: Vec<String> = for_fast_links(scheme).iter().map(|&set| set.into()).collect();
     sets.push(format!("scheme={scheme}"));
     for _ in 0..3 {
@@ -63,11 +64,11 @@ fn opened(scheme: &str, kind: FaultKind, threads: usize) -> Result<Run, String> 
             return Err(said);
         }
     }
-    panic!("{scheme} {kind:?}: its refusals do not say what helps")
+    panic!("{scheme}: its refusals do not say what helps with\n{fault}")
 }
 
 /// Why presets cannot have a fault.
-const REFUSALS: [&str; 5] = [
+pub(crate) const REFUSALS: [&str; 5] = [
     // Perfect recovery hears of the drops of switches only.
     "no switch reports losses of a link",
     // Both directions of a flow must choose the same of several paths.
@@ -89,7 +90,7 @@ fn every_fault_under_every_preset_ends_or_is_refused_with_the_reason() {
         for kind in FaultConfig::kinds() {
             let mut digests = Vec::new();
             for threads in [1].into_iter().chain(several.next()) {
-                match opened(&scheme, kind, threads) {
+                match opened(&scheme, &fault(kind), threads) {
                     Ok(mut run) => {
                         let rows = finish(&mut run);
                         assert!(!rows.is_empty(), "{scheme} {kind:?}");
@@ -161,7 +162,7 @@ detection = "50us"
 }
 
 /// Queues that switches hold paused at their neighbours, or that are paused.
-fn pauses(run: &Run) -> u32 {
+pub(crate) fn pauses(run: &Run) -> u32 {
     let partitions = run.simulation().partitions().iter();
     let switches = partitions.flat_map(|part| part.switches()).map(|(_, switch)| switch);
     let paused = |switch: &xoff_net::arch::AnySwitch| -> u32 {

@@ -24,6 +24,7 @@ mod flowtune;
 mod generated;
 mod golden;
 mod homa;
+mod host_down;
 mod host_limits;
 mod hpcc_ns3;
 mod invariants;

@@ -80,6 +80,9 @@ fn ports(settings: &FaultConfig, topology: &Topology) -> Result<Vec<PortId>, Str
             let ports = links::switch(name, topology);
             return ports.map_err(|why| format!("switch: {why}"));
         }
+        Part::Host(name) => {
+            return links::host(name, topology).map_err(|why| format!("host: {why}"));
+        }
         Part::Link("all") if !is_outage => {
             if settings.direction() != Direction::Both {
                 return Err("direction has no meaning for link = \"all\": name the two ends of a \
@@ -94,7 +97,10 @@ fn ports(settings: &FaultConfig, topology: &Topology) -> Result<Vec<PortId>, Str
     let host = ports.iter().map(|&port| topology.port(port).node).min();
     if let Some(host) = host.filter(|&node| is_outage && topology.is_host(node)) {
         return Err(match topology.ports_of(host).len() {
-            1 => format!("link: host {host} has no other link, so it would be cut off"),
+            1 => format!(
+                "link: host {host} has no other link, so it would be cut off: to do that, use kind \
+                 = \"host-down\""
+            ),
             _ => format!("link: host {host} would not move its flows to its other links"),
         });
     }
@@ -159,8 +165,7 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
     if keeps_pauses && !pauses {
         return Err("keep_pauses = true has no effect: nothing sends pauses".into());
     }
-    // The links of hosts, on which NICs pause, do not go down.
-    let survives = match defect.is_outage() {
+    let survives = match defect.is_down() {
         true => spec.hop.survives_link_down(),
         false => keeps_pauses || spec.hop.survives_loss() && !nic_pauses,
     };
@@ -168,7 +173,7 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
         return Ok(());
     }
     let hop = spec.hop.kind().show();
-    Err(match defect.is_outage() {
+    Err(match defect.is_down() {
         true => format!(
             "cannot be combined with switch.hop = {hop} as it is set: a switch would keep pauses \
              of a link that is down; under BFC, set bfc.backpressure = \"queues\""
@@ -182,10 +187,12 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
 }
 
 /// A link that loses packets needs someone who sends them again: without a timeout no sender
-/// notices that the last packets of a flow are lost.
+/// notices that the last packets of a flow are lost. The flows of a host that stays down have an
+/// end that answers nothing.
 fn check_timeout(fault: &Fault, spec: &Spec) -> Result<(), String> {
     let waits = spec.receiver_driven() || spec.recovery.timeouts().act();
-    let loses = fault.defect.loses_packets() && !fault.is_from_the_start();
+    let stays_down = fault.defect == Defect::HostDown && fault.until == Ps::NEVER;
+    let loses = fault.defect.loses_packets() && !fault.is_from_the_start() && !stays_down;
     if !waits || spec.transport.timeout.0 > 0 || !loses {
         return Ok(());
     }

@@ -11,6 +11,8 @@ pub enum Part<'a> {
     Link(&'a str),
     /// All links of this switch.
     Switch(&'a str),
+    /// All links of this host.
+    Host(&'a str),
 }
 
 choices! {

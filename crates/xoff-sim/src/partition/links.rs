@@ -23,10 +23,13 @@ impl Partition {
         self.routes = Arc::clone(routes);
     }
 
-    /// Informs a switch that the link of a port has gone down.
+    /// Informs the owner of a port that its link has gone down.
     pub(crate) fn on_link_down(&mut self, port: u32) {
-        if let Owner::Switch(switch, number) = self.owners[port as usize] {
-            self.switches[switch as usize].1.on_link_down(&mut self.fabric, number);
+        match self.owners[port as usize] {
+            Owner::Host(nic) => self.hosts.on_link_down(&mut self.fabric, nic),
+            Owner::Switch(switch, number) => {
+                self.switches[switch as usize].1.on_link_down(&mut self.fabric, number);
+            }
         }
     }
 

@@ -35,7 +35,9 @@ impl Simulation {
         let alive = self.partitions.iter().map(Partition::hosts).flat_map(|hosts| hosts.alive());
         let alive = alive.filter(|flow| !flow.open);
         let stops = |start: &FlowStart| self.stopping.contains(&start.id);
-        let counts = |start: &FlowStart| self.counts(start, stops(start));
+        let counts = |start: &FlowStart| {
+            self.counts(start, stops(start)) && !self.dead.have_cut_off(start.id)
+        };
         let mut left: Vec<FlowStart> =
             alive.map(|flow| flow.start).filter(|start| counts(start)).collect();
         debug_assert_eq!(left.len() as u64, self.outstanding, "every flow left is alive");

@@ -103,6 +103,7 @@ impl Simulation {
         if self.is_measured(Ps(start.start_ps)) || !self.jobs.have(start.id) {
             self.payload_measured += bytes;
         }
+        self.cut_off(start);
     }
 
     /// True if a flow counts as measured; `stops` is true if it will be stopped.

@@ -63,6 +63,7 @@ impl Simulation {
         if self.paths.is_some() && !Arc::ptr_eq(&before, self.faults.routes()) {
             self.add_new_paths(&before);
         }
+        self.add_dead_hosts();
     }
 
     /// Adds the path of a flow that begins, if paths are recorded.

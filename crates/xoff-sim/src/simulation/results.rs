@@ -142,6 +142,7 @@ impl Simulation {
     /// Adds the rows of tables that describe the run as a whole.
     pub(super) fn add_final_rows(&mut self) {
         self.rows.ports = self.ports();
+        self.add_cut_off_rows();
         self.add_batches();
     }
 
