@@ -155,6 +155,16 @@ class Tables:
         """
         return self.table("cut_off")
 
+    @property
+    def stuck_queues(self) -> pa.Table:
+        """One row for each queue that a PFC watchdog found stuck and released (`pfc.watchdog`), in
+        the order of releases.
+
+        Raises `UsageError` where the run has none: set pfc.watchdog to "drop" or "forward"; a
+        queue must have been paused for pfc.watchdog_detection.
+        """
+        return self.table("stuck_queues")
+
 
 class SlowdownGroup(TypedDict):
     """Statistics of slowdowns in a group of flows. Percentiles count every measured flow, with or
@@ -359,6 +369,17 @@ class OutstandingFlows(TypedDict):
     """At its end."""
 
 
+class PfcWatchdog(TypedDict):
+    """The PFC watchdog (`pfc.watchdog`), over the whole run."""
+
+    stuck_queues: int
+    """Queues that stayed paused and were released; a queue may count several times."""
+    restored_queues: int
+    """Queues that obeyed pauses again."""
+    dropped_packets: int
+    """Packets that it dropped, a part of `drops_packets`."""
+
+
 class Pfc(TypedDict):
     """Pauses by PFC, or by switches with ingress queues. All are zero under any other hop
     control.
@@ -370,6 +391,8 @@ class Pfc(TypedDict):
     """Share of the measured time in which a port was paused, mean over ports."""
     pause_time_share_by_link: dict[str, float | None]
     """The same by kind of link."""
+    watchdog: PfcWatchdog | None
+    """The watchdog of switches. Null with `pfc.watchdog = "off"`."""
 
 
 class Pipeline(TypedDict):

@@ -2056,6 +2056,19 @@ class Pfc(TypedDict, total=False):
     """Double the threshold for each doubling of a port's rate over the hosts' rate, as the HPCC
     simulator does. Default: false
     """
+    watchdog: Literal["off", "drop", "forward"]
+    """What the PFC watchdog of switches does to a queue that stays paused. NICs have none. Default:
+    "off"
+    """
+    watchdog_detection: str
+    """Time for which a queue with packets must be paused before the watchdog releases it (SONiC's
+    default). `run.watchdog` must be longer, or the run ends as stuck before that. Expects a
+    duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "200ms"
+    """
+    watchdog_restoration: str
+    """Time without a pause after which the queue obeys pauses again (SONiC's default). Expects a
+    duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "200ms"
+    """
 
 
 class Bfc(TypedDict, total=False):
@@ -5053,9 +5066,16 @@ class Settings(TypedDict, total=False):
     threshold the same value as the XON threshold", §III). Expects a size with its unit (GB, MB, KB
     or B; powers of ten, or GiB, MiB, KiB), such as "12MB". Default: "20KB"
     """
-    watchdog: str
-    """run: A run is stuck, which is an error, if flows wait and nothing is acknowledged for this
-    time. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "50ms"
+    watchdog: str | Literal["off", "drop", "forward"]
+    """In run, pfc."""
+    watchdog_detection: str
+    """pfc: Time for which a queue with packets must be paused before the watchdog releases it
+    (SONiC's default). `run.watchdog` must be longer, or the run ends as stuck before that. Expects
+    a duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "200ms"
+    """
+    watchdog_restoration: str
+    """pfc: Time without a pause after which the queue obeys pauses again (SONiC's default). Expects
+    a duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "200ms"
     """
     weight_step: float
     """expresspass: Increase of the weight per round trip without congestion, from the second

@@ -42,7 +42,7 @@ pub use monitors::{LinkDelay, Monitor};
 pub use numerical::{ConvergenceSummary, FluidSummary, NumericalSummary};
 pub(crate) use numerical::{Identity, convergence, fluid};
 pub use pipeline::Pipeline;
-pub use ports::{Dropped, Load, Pfc, Utilisation};
+pub use ports::{Dropped, Load, Pfc, PfcWatchdog, Utilisation};
 pub use requests::{ByClass, CompletionGroup};
 pub use samples::Sampled;
 pub use sfc::Sfc;

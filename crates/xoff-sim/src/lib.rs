@@ -41,5 +41,5 @@ pub use setup::Setup;
 pub use simulation::{Progress, Simulation};
 pub use tables::{
     BatchRow, CutOffRow, FlowRow, FlowSeriesRow, NodeRow, PathRow, PortRow, PortSampleRow,
-    QueryRow, RequestRow, RoundRow, Rows, SampleRow, StepRow,
+    QueryRow, RequestRow, RoundRow, Rows, SampleRow, StepRow, StuckQueueRow,
 };

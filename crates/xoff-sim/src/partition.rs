@@ -367,7 +367,11 @@ impl Partition {
     #[inline(never)]
     fn on_switch_timer(&mut self, port: u32) {
         if let Owner::Switch(switch, number) = self.owners[port as usize] {
-            self.switches[switch as usize].1.on_port_timer(&mut self.fabric, number);
+            let (node, state) = &mut self.switches[switch as usize];
+            if let Some(id) = state.on_port_timer(&mut self.fabric, number) {
+                let node = *node;
+                self.discard(node, id);
+            }
         }
     }
 

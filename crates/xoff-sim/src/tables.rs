@@ -369,6 +369,33 @@ const WITH_DEAD_HOSTS: &str = "add [[fault]] with kind = \"host-down\" and witho
                                must have an end on that host, and run.flows must not be \
                                \"none\"";
 
+table! {
+    /// One row for each queue that a PFC watchdog found stuck and released (`pfc.watchdog`), in the
+    /// order of releases.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct StuckQueueRow in "stuck_queues", optional: WITH_WATCHDOG {
+        /// Node number of the switch.
+        node: u32,
+        /// Number of its port.
+        port: u16,
+        /// Node at the other end of the link, which paused the queue.
+        peer: u32,
+        /// The class of the queue.
+        queue: u8,
+        /// Begin of the pause.
+        paused_ps: u64,
+        /// Time of the release.
+        released_ps: u64,
+        /// Time from which the queue obeyed pauses again; 0: it did not in this run.
+        restored_ps: u64,
+        /// Packets dropped.
+        dropped: u64,
+    }
+}
+
+const WITH_WATCHDOG: &str = "set pfc.watchdog to \"drop\" or \"forward\"; a queue must have been \
+                             paused for pfc.watchdog_detection";
+
 tables! {
     /// The tables of a run with packets: rows that wait to be taken.
     pub struct Rows {
@@ -385,6 +412,7 @@ tables! {
         rounds: RoundRow,
         steps: StepRow,
         cut_off: CutOffRow,
+        stuck_queues: StuckQueueRow,
     }
 }
 

@@ -236,10 +236,11 @@ impl<T: IngressQueued> Switch for T {
     }
 
     /// Pauses of a port end or need renewal.
-    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) {
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
         let held = self.control().paused_queues(number);
         let (frames, mut way) = self.io_mut().frames(fabric);
         frames.on_port_timer(&mut way, number, held);
+        None
     }
 
     /// Sends or obeys the pause frames with a delay that ends now.

@@ -63,8 +63,9 @@ pub trait Switch {
     /// Port `number` may send: it picks its next packet.
     fn pick(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32>;
 
-    /// The timer of port `number` fires.
-    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16);
+    /// The timer of port `number` fires. Returns a dropped packet, if there is one;
+    /// [`Packet::next`](crate::Packet::next) links to the others.
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32>;
 
     /// A delay of the switch ends: of copies of headers, or of frames being generated or obeyed.
     fn on_delay_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]);
@@ -234,8 +235,8 @@ impl Switch for AnySwitch {
         each_switch!(self, switch => switch.pick(fabric, number))
     }
 
-    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) {
-        each_switch!(self, switch => switch.on_port_timer(fabric, number));
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
+        each_switch!(self, switch => switch.on_port_timer(fabric, number))
     }
 
     fn on_delay_timer(&mut self, fabric: &mut Fabric, destinations: &[Destination]) {

@@ -20,6 +20,7 @@ mod pairs;
 mod rig;
 mod settings;
 mod signals;
+mod watchdog;
 
 use xoff_core::{Digest, Rng, TimerId};
 
@@ -445,10 +446,10 @@ impl Switch for OutputQueued {
         self.take_shed(fabric, number)
     }
 
-    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) {
+    fn on_port_timer(&mut self, fabric: &mut Fabric, number: u16) -> Option<u32> {
         if !self.credits.is_empty() {
             self.release_credits(fabric, number);
-            return;
+            return None;
         }
         let now = fabric.now;
         let (signal, next) = each_hop!(&mut self.hop, hop => {
@@ -461,6 +462,7 @@ impl Switch for OutputQueued {
         if let Some(next) = next {
             fabric.wheel.arm(self.first_timer + u32::from(number), next);
         }
+        self.watch_pauses(fabric, number)
     }
 
     // Copies leave the egress builder and are routed like any packet: "we recirculate the BTS

@@ -40,7 +40,7 @@ pub(crate) use frame_sender::FrameSender;
 pub(crate) use ingress::IngressControl;
 pub use nic_queues::NicQueues;
 pub use none::{NoHopConfig, Uncontrolled};
-pub use pfc::{Pfc, PfcConfig, PfcPort};
+pub use pfc::{Pfc, PfcConfig, PfcPort, StuckQueue, Watchdog, Watched};
 pub use settings::{Derived, HopContext, HopPort, HopSettings, HopSite, NetworkSize};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 
@@ -241,6 +241,8 @@ xoff_core::dispatch! {
         Sfc(Sfc),
         /// None, with queue numbers in packets.
         Carried(Carried),
+        /// Priority flow control with a watchdog.
+        WatchedPfc(Watched),
         /// Priority flow control with some pairs of ports left out.
         ElidingPfc(Eliding<Pfc>),
         /// Backpressure flow control with some pairs of ports left out.
@@ -256,6 +258,15 @@ impl AnyHop {
         match self {
             Self::ElidingPfc(eliding) => Some(eliding.stats()),
             Self::ElidingBfc(eliding) => Some(eliding.stats()),
+            _ => None,
+        }
+    }
+
+    /// The queues that the watchdog of priority flow control has found stuck, if there is one.
+    #[must_use]
+    pub fn stuck_queues(&self) -> Option<&[StuckQueue]> {
+        match self {
+            Self::WatchedPfc(watched) => Some(watched.stuck()),
             _ => None,
         }
     }

@@ -189,6 +189,7 @@ macro_rules! each_pair {
             Pfc Fifo,
             Sfc Fifo,
             ElidingPfc Fifo,
+            WatchedPfc Fifo,
             // Queues to which flows are assigned.
             Bfc Drr,
             Bfc Srf,

@@ -35,6 +35,31 @@ keys! {
         pause_time_share: f64,
         /// The same by kind of link.
         pause_time_share_by_link: Named<f64>,
+        /// The watchdog of switches. Null with `pfc.watchdog = "off"`.
+        watchdog: Option<PfcWatchdog>,
+    }
+}
+
+keys! {
+    /// The PFC watchdog (`pfc.watchdog`), over the whole run.
+    pub struct PfcWatchdog {
+        /// Queues that stayed paused and were released; a queue may count several times.
+        stuck_queues: u64,
+        /// Queues that obeyed pauses again.
+        restored_queues: u64,
+        /// Packets that it dropped, a part of `drops_packets`.
+        dropped_packets: u64,
+    }
+}
+
+impl PfcWatchdog {
+    fn of(simulation: &Simulation) -> Option<Self> {
+        let stuck = simulation.stuck_queues()?;
+        Some(Self {
+            stuck_queues: stuck.len() as u64,
+            restored_queues: stuck.iter().filter(|row| row.restored_ps > 0).count() as u64,
+            dropped_packets: stuck.iter().map(|row| row.dropped).sum(),
+        })
     }
 }
 
@@ -47,6 +72,7 @@ impl Pfc {
             pause_frames: if pauses { totals.pauses } else { 0 },
             pause_time_share: shares.all,
             pause_time_share_by_link: shares.by_link,
+            watchdog: PfcWatchdog::of(simulation),
         }
     }
 }

@@ -107,6 +107,75 @@ fn it_drains_where_the_bounces_pause_nobody() {
     assert!(cycles.0.1 >= 16 * 2_000 && cycles.2 > 0, "{cycles:?}");
 }
 
+/// A millisecond (ps).
+const MS: u64 = 1_000_000_000;
+
+/// The watchdog of switches breaks the cycles, by dropping or by sending the packets that wait in
+/// them, and senders repeat what is lost.
+#[test]
+fn a_watchdog_of_pfc_breaks_deadlocks() {
+    let sets = |action: &str, parts: usize| {
+        [
+            format!("pfc.watchdog={action}"),
+            "pfc.watchdog_detection=1ms".into(),
+            "pfc.watchdog_restoration=1ms".into(),
+            "transport.timeout=5ms".into(),
+            format!("run.partitions={parts}"),
+        ]
+    };
+    for action in ["drop", "forward"] {
+        let outcome = |parts: usize| {
+            let sets = sets(action, parts);
+            let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+            let mut run = open_on(Threads::up_to(parts), &around("pfc"), &sets);
+            let rows = finish(&mut run);
+            let stuck = std::mem::take(&mut run.rows().stuck_queues);
+            assert_eq!(rows.len(), FLOWS, "{action}");
+            at_rest(&run);
+            let found = run.summary().pfc.watchdog.expect("a watchdog");
+            let drops = over_switches(&run, |switch| switch.stats().drops);
+            assert!(found.stuck_queues >= 2, "{action} {found:?}");
+            assert_eq!(stuck.len() as u64, found.stuck_queues);
+            for row in &stuck {
+                // A port of a spine or of leaf 2 or 3, which detects at once and is restored at
+                // the earliest after the time for it.
+                assert!(row.node >= 34 && row.released_ps - row.paused_ps >= MS, "{row:?}");
+                assert!(row.restored_ps - row.released_ps >= MS, "{row:?}");
+            }
+            assert!(found.dropped_packets <= drops && drops > 0, "{action} {found:?}");
+            assert_eq!(found.dropped_packets > 0, action == "drop", "{action} {found:?}");
+            (run.digest(), run.summary().json(), rows, stuck)
+        };
+        let whole = outcome(1);
+        assert!([2, 3].iter().all(|&parts| outcome(parts) == whole), "{action}");
+    }
+}
+
+/// Pauses of a loaded network end long before the watchdog looks.
+#[test]
+fn a_watchdog_changes_nothing_without_a_deadlock() {
+    let text = around("pfc");
+    let text = text.split("[[fault]]").next().unwrap_or_default().to_owned() + &many(0, 1);
+    let (watched, rows) = run(&text, &["pfc.watchdog=drop", "pfc.watchdog_detection=5ms"]);
+    assert!(over_switches(&watched, |switch| switch.stats().pauses) > 0 && rows.len() == 8);
+    assert_eq!(watched.digest(), run(&text, &[]).0.digest());
+    assert_eq!(watched.summary().pfc.watchdog.map(|found| found.stuck_queues), Some(0));
+}
+
+#[test]
+fn a_watchdog_that_cannot_be_is_refused() {
+    for (sets, said) in [
+        (&["pfc.watchdog_detection=1ms"][..], "pfc.watchdog = \"off\""),
+        (&["pfc.watchdog=drop", "pfc.watchdog_detection=0ps"], "must be more than zero"),
+        (&["pfc.watchdog=drop", "switch.elide=cycles"], "pfc.watchdog breaks deadlocks"),
+    ] {
+        let sets: Vec<String> = sets.iter().map(|&set| set.into()).collect();
+        let problems = Run::open(&around("pfc"), "test.toml", &sets, Threads::ONE).err();
+        let problems = problems.expect("it is accepted").to_string();
+        assert!(problems.contains(said), "{said}:\n{problems}");
+    }
+}
+
 #[test]
 fn a_table_does_not_depend_on_how_the_network_is_cut() {
     let outcome = |threads, parts: &str| {

@@ -7,6 +7,7 @@ use xoff_core::{Digest, NodeId, PortId, Ps};
 use xoff_host::Finished;
 use xoff_net::arch::Switch;
 use xoff_net::fabric::{Captured, Heard};
+use xoff_net::hop::{AnyHop, StuckQueue};
 use xoff_net::topo::Port;
 
 use super::{Progress, Simulation, Snapshot};
@@ -19,7 +20,7 @@ use crate::partition::{Partition, Place};
 use crate::requests::RequestResults;
 use crate::setup::Setup;
 use crate::speed_up::SpeedUp;
-use crate::tables::{PortRow, Rows};
+use crate::tables::{PortRow, Rows, StuckQueueRow};
 use crate::throughput::Throughput;
 use crate::watermarks::Watermarks;
 
@@ -139,10 +140,40 @@ impl Simulation {
         }
     }
 
+    /// The queues that PFC watchdogs have found stuck, in the order of releases; `None` without
+    /// watchdogs.
+    #[must_use]
+    pub fn stuck_queues(&self) -> Option<Vec<StuckQueueRow>> {
+        let topology = &self.setup.topology;
+        let mut rows = None;
+        for (node, switch) in self.partitions.iter().flat_map(Partition::switches) {
+            let Some(stuck) = switch.hop().and_then(AnyHop::stuck_queues) else { continue };
+            let row = |queue: &StuckQueue| StuckQueueRow {
+                node: topology.given_number(*node),
+                port: queue.port,
+                peer: topology.given_number(
+                    topology.neighbour(topology.port(topology.port_at(*node, queue.port))),
+                ),
+                queue: queue.class,
+                paused_ps: queue.paused_ps,
+                released_ps: queue.released_ps,
+                restored_ps: queue.restored_ps.unwrap_or(0),
+                dropped: queue.dropped,
+            };
+            rows.get_or_insert_with(Vec::new).extend(stuck.iter().map(row));
+        }
+        // Partitions hold different switches: the order must not depend on the partitioning.
+        if let Some(rows) = &mut rows {
+            rows.sort_unstable_by_key(|row| (row.released_ps, row.node, row.port, row.queue));
+        }
+        rows
+    }
+
     /// Adds the rows of tables that describe the run as a whole.
     pub(super) fn add_final_rows(&mut self) {
         self.rows.ports = self.ports();
         self.add_cut_off_rows();
+        self.rows.stuck_queues = self.stuck_queues().unwrap_or_default();
         self.add_batches();
     }
 

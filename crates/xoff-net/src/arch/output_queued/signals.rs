@@ -7,7 +7,9 @@ use crate::hop::{HopControl, Signal, each_hop};
 impl OutputQueued {
     pub(super) fn on_link_control(&mut self, fabric: &mut Fabric, number: u16, id: u32) {
         fabric.hear(self.memory.first_port + u32::from(number), id);
-        self.egress[number as usize].obey(fabric.now, &fabric.packets[id]);
+        if !self.obey_watched(fabric, number, id) {
+            self.egress[number as usize].obey(fabric.now, &fabric.packets[id]);
+        }
         fabric.packets.remove(id);
         self.link.wake(fabric, &self.egress, number);
     }

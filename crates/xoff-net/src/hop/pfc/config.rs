@@ -25,7 +25,31 @@ knobs! {
         /// Double the threshold for each doubling of a port's rate over the hosts' rate, as the
         /// HPCC simulator does.
         threshold_follows_rate: bool = false,
+        /// What the PFC watchdog of switches does to a queue that stays paused. NICs have none.
+        watchdog: Watchdog = Watchdog::Off,
+        /// Time for which a queue with packets must be paused before the watchdog releases it
+        /// (SONiC's default). `run.watchdog` must be longer, or the run ends as stuck before that.
+        watchdog_detection: Ps = Ps::from_us(200_000) => [Effect::Unless(without_watchdog)],
+        /// Time without a pause after which the queue obeys pauses again (SONiC's default).
+        watchdog_restoration: Ps = Ps::from_us(200_000) => [Effect::Unless(without_watchdog)],
     }
+}
+
+choices! {
+    /// What a PFC watchdog does to a queue that stays paused.
+    pub enum Watchdog {
+        /// Nothing.
+        Off = "off",
+        /// Drops its packets, and packets that arrive for it until it is restored.
+        Drop = "drop",
+        /// Sends its packets in spite of the pause.
+        Forward = "forward",
+    }
+}
+
+/// The reason that settings of the watchdog have no effect, if they have none.
+fn without_watchdog(pfc: &PfcConfig) -> Option<String> {
+    because(pfc.watchdog == Watchdog::Off, "pfc.watchdog = \"off\"")
 }
 
 choices! {

@@ -5,7 +5,7 @@
 //! the bytes and sets the thresholds: bytes in a shared pool with a dynamic threshold
 //! ([`SharedPool`]), drain bytes ([`DrainBytes`]), or bytes in a memory per ingress. [`headroom`]
 //! computes thresholds from the time a pause takes to act. [`frames`] requests and obeys pauses
-//! that last for a time.
+//! that last for a time. [`watchdog`] releases queues that stay paused.
 
 mod config;
 mod drain_bytes;
@@ -14,17 +14,19 @@ pub(crate) mod headroom;
 mod obeyed;
 mod settings;
 mod shared_pool;
+mod watchdog;
 
 use std::fmt::Debug;
 
 use super::{Ask, IngressControl, Signal};
 use crate::sched::QueueMask;
 
-pub use config::{PauseConfig, PfcConfig, Scope};
+pub use config::{PauseConfig, PfcConfig, Scope, Watchdog};
 pub(crate) use drain_bytes::DrainBytes;
 pub use headroom::{Reaction, Thresholds};
 pub use shared_pool::PfcPort;
 use shared_pool::SharedPool;
+pub use watchdog::{StuckQueue, Watched};
 
 /// The bytes at ingresses, and their thresholds.
 pub trait Accounting {

@@ -3,7 +3,7 @@
 use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::{Need, need};
 
-use super::{Pfc, PfcConfig, PfcPort};
+use super::{Pfc, PfcConfig, PfcPort, Watchdog, Watched};
 use crate::capability::{BACKPRESSURE, CONTROL_FRAMES, PFC_FRAMES};
 use crate::hop::{AnyHop, Eliding, HopQueues, HopSettings, HopSite};
 
@@ -11,6 +11,14 @@ impl HopSettings for PfcConfig {
     fn check(&self) -> Checked {
         if self.threshold > 1.0 {
             return Err(("threshold", "threshold is a share of the free pool: 0 to 1".into()));
+        }
+        for (key, time) in [
+            ("watchdog_detection", self.watchdog_detection),
+            ("watchdog_restoration", self.watchdog_restoration),
+        ] {
+            if time.0 == 0 {
+                return Err((key, format!("{key} must be more than zero")));
+            }
         }
         Ok(())
     }
@@ -35,7 +43,10 @@ impl HopSettings for PfcConfig {
     }
 
     fn can_elide(&self) -> Result<(), &'static str> {
-        Ok(())
+        match self.watchdog {
+            Watchdog::Off => Ok(()),
+            _ => Err("pfc.watchdog breaks deadlocks in its own way: set it to \"off\""),
+        }
     }
 
     fn survives_link_down(&self) -> bool {
@@ -71,6 +82,9 @@ impl HopSettings for PfcConfig {
         let ports = ports.map(|port| PfcPort { rate: port.rate, delay_ps: port.delay_ps });
         let ports: Vec<PfcPort> = ports.collect();
         let pfc = Pfc::new(self, &ports, site.buffer_bytes, site.nic_rate)?;
+        if self.watchdog != Watchdog::Off {
+            return Ok(AnyHop::WatchedPfc(Watched::new(pfc, self, ports.len())));
+        }
         if site.elided.is_empty() {
             return Ok(AnyHop::Pfc(pfc));
         }

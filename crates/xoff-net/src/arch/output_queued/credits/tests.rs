@@ -66,7 +66,7 @@ fn run(switch: &mut OutputQueued, fabric: &mut Fabric, until: u64, left: &mut Le
             10 if fabric.wake(event.item) => {
                 switch.pick(fabric, event.item as u16);
             }
-            TIMERS.. => switch.on_port_timer(fabric, (event.tag - TIMERS) as u16),
+            TIMERS.. => assert_eq!(switch.on_port_timer(fabric, (event.tag - TIMERS) as u16), None),
             _ => {}
         }
     }

@@ -1,0 +1,303 @@
+//! The watchdog of priority flow control, as switches have it (SONiC's `pfcwd`): a queue that holds
+//! packets and has been paused for the detection time is stuck. It ignores pauses from then on, and
+//! its packets are dropped or sent. When its neighbour has not paused it for the restoration time,
+//! it obeys pauses again.
+//!
+//! SONiC polls counters, and this watchdog has a timer for each port, so it detects a stuck queue
+//! at once. With the action `drop` SONiC also drops what enters at the same port; only the egress
+//! queue is modelled here.
+
+use xoff_core::Rng;
+
+use super::{Pfc, PfcConfig, Watchdog};
+use crate::hop::{HopControl, Signal};
+use crate::packet::{CLASSES, Packet};
+use crate::recount::{Checked, WaitingPacket};
+use crate::sched::{QueueMask, Scheduler};
+
+/// A queue that a watchdog has found stuck and released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StuckQueue {
+    /// The egress port.
+    pub port: u16,
+    /// Its class.
+    pub class: u8,
+    /// Begin of the pause (ps).
+    pub paused_ps: u64,
+    /// Time of its release (ps).
+    pub released_ps: u64,
+    /// Time from which it obeyed pauses again (ps), if it did.
+    pub restored_ps: Option<u64>,
+    /// Packets dropped.
+    pub dropped: u64,
+}
+
+/// The pauses of one egress port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Port {
+    /// Classes that the neighbour asks to pause.
+    asked: u8,
+    /// Classes that ignore pauses.
+    released: u8,
+    /// The time at which a class is looked at (ps): a paused class may be stuck then, a released
+    /// class that is not paused may be restored.
+    due: [u64; CLASSES],
+    /// The begin of the pause of each paused class (ps).
+    since: [u64; CLASSES],
+    /// The place of each released class in the list of stuck queues.
+    place: [usize; CLASSES],
+}
+
+impl Port {
+    /// Classes whose time counts.
+    fn timed(&self) -> u8 {
+        self.asked ^ self.released
+    }
+}
+
+#[derive(Debug)]
+struct Watch {
+    drops: bool,
+    detection_ps: u64,
+    restoration_ps: u64,
+    ports: Vec<Port>,
+    /// All stuck queues so far.
+    stuck: Vec<StuckQueue>,
+}
+
+/// Priority flow control with a watchdog.
+#[derive(Debug)]
+pub struct Watched {
+    inner: Pfc,
+    watch: Box<Watch>,
+}
+
+impl Watched {
+    /// For a switch with this many ports.
+    pub(crate) fn new(inner: Pfc, config: &PfcConfig, ports: usize) -> Self {
+        let watch = Watch {
+            drops: config.watchdog == Watchdog::Drop,
+            detection_ps: config.watchdog_detection.0,
+            restoration_ps: config.watchdog_restoration.0,
+            ports: vec![Port::default(); ports],
+            stuck: Vec::new(),
+        };
+        Self { inner, watch: Box::new(watch) }
+    }
+
+    /// The stuck queues so far, in the order of their releases.
+    #[must_use]
+    pub fn stuck(&self) -> &[StuckQueue] {
+        &self.watch.stuck
+    }
+
+    /// The queues that the neighbour of a port asks to pause.
+    pub(crate) fn asked(&self, egress: u16) -> QueueMask {
+        self.watch.ports[egress as usize].asked.into()
+    }
+
+    /// The queues that are paused.
+    pub(crate) fn obeyed(&self, egress: u16) -> QueueMask {
+        let port = &self.watch.ports[egress as usize];
+        (port.asked & !port.released).into()
+    }
+
+    /// The next time at which a port is looked at (ps); the end of time if there is none.
+    pub(crate) fn next_look(&self, egress: u16) -> u64 {
+        let port = &self.watch.ports[egress as usize];
+        let due = (0..CLASSES).filter(|&class| port.timed() >> class & 1 == 1);
+        due.map(|class| port.due[class]).min().unwrap_or(u64::MAX)
+    }
+
+    /// The neighbour of a port asks for the pauses of exactly these queues.
+    pub(crate) fn on_asked(&mut self, now: u64, egress: u16, queues: QueueMask) {
+        let Watch { ports, detection_ps, restoration_ps, .. } = &mut *self.watch;
+        let port = &mut ports[egress as usize];
+        let changed = port.asked ^ queues as u8;
+        port.asked = queues as u8;
+        for class in (0..CLASSES).filter(|&class| changed >> class & 1 == 1) {
+            port.since[class] = now;
+            let is_released = port.released >> class & 1 == 1;
+            port.due[class] = now + if is_released { *restoration_ps } else { *detection_ps };
+        }
+    }
+
+    /// Looks at a port whose `occupied` queues hold packets. Returns the queues that are released
+    /// now and lose their packets.
+    pub(crate) fn look(&mut self, now: u64, egress: u16, occupied: QueueMask) -> QueueMask {
+        let Watch { ports, detection_ps, stuck, drops, .. } = &mut *self.watch;
+        let port = &mut ports[egress as usize];
+        let due = (0..CLASSES).filter(|&class| port.timed() >> class & 1 == 1);
+        let due: Vec<usize> = due.filter(|&class| port.due[class] <= now).collect();
+        let mut released = 0;
+        for class in due {
+            let bit = 1 << class;
+            if port.released & bit != 0 {
+                port.released &= !bit;
+                stuck[port.place[class]].restored_ps = Some(now);
+            } else if occupied >> class & 1 == 1 {
+                port.released |= bit;
+                released |= QueueMask::from(bit);
+                port.place[class] = stuck.len();
+                stuck.push(StuckQueue {
+                    port: egress,
+                    class: class as u8,
+                    paused_ps: port.since[class],
+                    released_ps: now,
+                    restored_ps: None,
+                    dropped: 0,
+                });
+            } else {
+                port.due[class] = now + *detection_ps;
+            }
+        }
+        if *drops { released } else { 0 }
+    }
+
+    /// A packet of a released queue is dropped.
+    pub(crate) fn count_drop(&mut self, egress: u16, packet: &Packet) {
+        let place = self.watch.ports[egress as usize].place[packet.class() as usize];
+        self.watch.stuck[place].dropped += 1;
+    }
+
+    fn drops(&self, egress: u16, packet: &Packet) -> bool {
+        self.watch.drops && self.watch.ports[egress as usize].released >> packet.class() & 1 == 1
+    }
+}
+
+// Rarely used: out of line, so that other controls' packet path stays short.
+impl HopControl for Watched {
+    fn admits(&self, egress: u16, packet: &Packet) -> bool {
+        !self.drops(egress, packet) && self.inner.admits(egress, packet)
+    }
+
+    /// Each arriving packet asks for its queue once.
+    #[inline(never)]
+    fn queue_of<S: Scheduler>(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &Packet,
+        queues: &S,
+        rng: &mut Rng,
+    ) -> u8 {
+        if self.drops(egress, packet) {
+            self.count_drop(egress, packet);
+        }
+        self.inner.queue_of(now, egress, packet, queues, rng)
+    }
+
+    #[inline(never)]
+    fn pass(&mut self, now: u64, egress: u16, packet: &Packet) -> bool {
+        !self.drops(egress, packet) && self.inner.pass(now, egress, packet)
+    }
+
+    #[inline(never)]
+    fn on_enqueue<S: Scheduler>(
+        &mut self,
+        now: u64,
+        egress: u16,
+        packet: &mut Packet,
+        queues: &S,
+    ) -> Option<Signal> {
+        self.inner.on_enqueue(now, egress, packet, queues)
+    }
+
+    #[inline(never)]
+    fn on_dequeue(&mut self, now: u64, egress: u16, packet: &mut Packet) -> Option<Signal> {
+        self.inner.on_dequeue(now, egress, packet)
+    }
+
+    fn prefetch(&self, ingress: u16) {
+        self.inner.prefetch(ingress);
+    }
+
+    fn on_link_down(&mut self, ingress: u16) {
+        self.watch.ports[ingress as usize] = Port::default();
+        self.inner.on_link_down(ingress);
+    }
+
+    fn holds_paused(&self, ingress: u16) -> QueueMask {
+        self.inner.holds_paused(ingress)
+    }
+
+    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+        self.inner.recount(waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_core::Ps;
+
+    use super::super::PfcPort;
+    use super::*;
+    use crate::packet::Kind;
+
+    const US: u64 = 1_000_000;
+
+    fn watched(watchdog: Watchdog) -> Watched {
+        let (watchdog_detection, watchdog_restoration) = (Ps::from_us(200), Ps::from_us(300));
+        let config =
+            PfcConfig { watchdog, watchdog_detection, watchdog_restoration, ..Default::default() };
+        let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
+        let pfc = Pfc::new(&config, &[port; 2], 1_000_000, port.rate).unwrap();
+        Watched::new(pfc, &config, 2)
+    }
+
+    fn packet(class: u8) -> Packet {
+        let mut packet = Packet::new(Kind::Data, 1048);
+        packet.flags = class << crate::packet::flag::CLASS_SHIFT;
+        packet
+    }
+
+    #[test]
+    fn a_paused_queue_with_packets_is_released_after_the_detection_time() {
+        let mut pfc = watched(Watchdog::Drop);
+        pfc.on_asked(100 * US, 1, 0b101);
+        assert_eq!((pfc.next_look(1), pfc.next_look(0)), (300 * US, u64::MAX));
+        pfc.on_asked(150 * US, 1, 0b1101);
+        assert_eq!(pfc.look(299 * US, 1, 0b1101), 0, "too early");
+        // Class 2 holds no packets, and class 3 was paused later.
+        assert_eq!(pfc.look(300 * US, 1, 0b1001), 0b1);
+        assert_eq!((pfc.asked(1), pfc.obeyed(1)), (0b1101, 0b1100));
+        assert_eq!(pfc.next_look(1), 350 * US);
+        let admits = |class| pfc.admits(1, &packet(class));
+        assert_eq!([0, 1, 2, 3].map(admits), [false, true, true, true]);
+        assert!(pfc.admits(0, &packet(0)), "another port");
+        pfc.count_drop(1, &packet(0));
+        let (paused_ps, released_ps) = (100 * US, 300 * US);
+        let (port, class, restored_ps, dropped) = (1, 0, None, 1);
+        let stuck = StuckQueue { port, class, paused_ps, released_ps, restored_ps, dropped };
+        assert_eq!(pfc.stuck(), [stuck]);
+    }
+
+    #[test]
+    fn a_resume_in_time_ends_the_detection() {
+        let mut pfc = watched(Watchdog::Drop);
+        pfc.on_asked(0, 0, 1);
+        pfc.on_asked(199 * US, 0, 0);
+        assert_eq!(pfc.next_look(0), u64::MAX);
+        pfc.on_asked(199 * US, 0, 1);
+        assert_eq!((pfc.look(200 * US, 0, 1), pfc.next_look(0)), (0, 399 * US));
+    }
+
+    #[test]
+    fn a_queue_obeys_again_after_the_restoration_time_without_pauses() {
+        let mut pfc = watched(Watchdog::Forward);
+        pfc.on_asked(0, 0, 1);
+        assert_eq!(pfc.look(200 * US, 0, 1), 0, "its packets are sent");
+        assert!(pfc.admits(0, &packet(0)));
+        assert_eq!((pfc.obeyed(0), pfc.next_look(0)), (0, u64::MAX));
+        pfc.on_asked(250 * US, 0, 0);
+        // Another pause: the time begins again with its end.
+        pfc.on_asked(400 * US, 0, 1);
+        assert_eq!((pfc.look(550 * US, 0, 1), pfc.obeyed(0)), (0, 0));
+        pfc.on_asked(600 * US, 0, 0);
+        assert_eq!(pfc.next_look(0), 900 * US);
+        assert_eq!(pfc.look(900 * US, 0, 1), 0);
+        assert_eq!(pfc.stuck()[0].restored_ps, Some(900 * US));
+        pfc.on_asked(950 * US, 0, 1);
+        assert_eq!(pfc.obeyed(0), 1);
+    }
+}
