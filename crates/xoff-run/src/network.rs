@@ -139,7 +139,9 @@ fn defect(defect: &Defect) -> String {
     match defect {
         Defect::Down { .. } => "down".into(),
         Defect::Gone => "missing".into(),
+        Defect::HostDown => "host down".into(),
         Defect::Loss(_) => "loses packets".into(),
+        Defect::Degraded(rate) => format!("works at {rate}"),
     }
 }
 
