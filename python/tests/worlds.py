@@ -17,6 +17,12 @@ UNEVEN = Path(__file__).parents[2] / "scenarios/networks/half-failed.toml"
 # Presets whose packet processor and headroom are sized for links of 1 Gb/s.
 GIGABIT = ("detail*", "capfc-*", "pfc-w*")
 
+# Presets whose switches have PFC, on fast links.
+PFC = (
+    *("dctcp", "dctcp-ss", "dctcp-classes", "dcqcn", "dcqcn-rdma15", "hpcc", "hpcc-classes"),
+    *("hpcc-pint", "pfc", "pfc-gbn", "pfc-dcqcn-w", "timely", "powertcp", "theta-powertcp"),
+)
+
 
 @dataclass(frozen=True)
 class World:
@@ -257,6 +263,19 @@ def balanced(balance: str, section: str, settings: str = "") -> World:
     return World(balance, [text], presets=("dctcp",), sections=(section,))
 
 
+def released(action: str) -> World:
+    """Return a world in which a watchdog of PFC acts on queues that stay paused."""
+    times = ["pfc.watchdog_detection=4us", "pfc.watchdog_restoration=4us"]
+    buffers = wish(*(f"buffer.size={kb}KB" for kb in (100, 200, 400, 800, 1600)))
+    return World(
+        f"a watchdog of PFC: {action}",
+        [FABRIC + BURSTS + TIMEOUT],
+        wishes=(buffers, [[f"pfc.watchdog={action}", *times]]),
+        presets=PFC,
+        sections=("pfc",),
+    )
+
+
 PRIORITIES = (wish("traffic.1.priority=2"), wish("traffic.2.priority=1"))
 
 WORLDS = [
@@ -329,6 +348,8 @@ WORLDS = [
         without=GIGABIT,
         sections=("buffer", "transport", "switch", "sfc", "trim"),
     ),
+    released("drop"),
+    released("forward"),
     # The effect of these does not depend on the scheme.
     World("kinds of traffic", [FABRIC + KINDS], presets=("dctcp",), sections=("traffic",)),
     *(

@@ -110,6 +110,12 @@ impl Fault {
         })
     }
 
+    /// Whether a host goes down and does not come back.
+    #[must_use]
+    pub fn is_death(&self) -> bool {
+        self.defect == Defect::HostDown && self.until == Ps::NEVER
+    }
+
     /// The period in which switches need routes without these links; `None` if there is none, or
     /// if the links carry some packets.
     #[must_use]

@@ -226,6 +226,7 @@ impl Requests {
             rows.requests.push(whole);
         }
     }
+
     /// Drops the web requests with a query that cannot end, because `dead` names a host of it that
     /// is down for good. Returns that host of each, in the order of web requests.
     pub(crate) fn cut_off(

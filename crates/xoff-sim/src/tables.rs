@@ -388,7 +388,7 @@ table! {
         released_ps: u64,
         /// Time from which the queue obeyed pauses again; 0: it did not in this run.
         restored_ps: u64,
-        /// Packets dropped.
+        /// Packets dropped: of this queue, and of its class that entered at this port.
         dropped: u64,
     }
 }

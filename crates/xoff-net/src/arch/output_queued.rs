@@ -499,7 +499,7 @@ impl Switch for OutputQueued {
     }
 
     fn on_link_down(&mut self, fabric: &mut Fabric, number: u16) {
-        self.egress[number as usize].set_paused(fabric.now, 0);
+        self.end_pauses(fabric, number);
         self.link.wake(fabric, &self.egress, number);
         each_hop!(&mut self.hop, hop => hop.on_link_down(number));
     }

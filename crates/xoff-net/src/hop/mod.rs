@@ -271,6 +271,16 @@ impl AnyHop {
         }
     }
 
+    /// The queues of an egress port that its neighbour asks to pause, if the port does not obey all
+    /// of these pauses.
+    #[must_use]
+    pub fn asked(&self, egress: u16) -> Option<QueueMask> {
+        match self {
+            Self::WatchedPfc(watched) => Some(watched.asked(egress)),
+            _ => None,
+        }
+    }
+
     /// Flows with packets at an egress port, if the hop control distinguishes flows.
     #[must_use]
     pub fn active_flows(&self, egress: u16) -> Option<u32> {
@@ -310,6 +320,7 @@ impl AnyHop {
         matches!(
             self,
             Self::Pfc(_)
+                | Self::WatchedPfc(_)
                 | Self::ElidingPfc(_)
                 | Self::Bfc(_)
                 | Self::BfcClasses(_)

@@ -128,6 +128,12 @@ pub trait HopSettings {
         Err("there is no backpressure to leave out")
     }
 
+    /// The setting with which it releases queues that stay paused, at the price of lost packets, if
+    /// it does.
+    fn releases_queues(&self) -> Option<&'static str> {
+        None
+    }
+
     /// True if both ends of a link forget its pauses when it goes down.
     fn survives_link_down(&self) -> bool {
         false

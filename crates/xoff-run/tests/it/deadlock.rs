@@ -156,9 +156,11 @@ fn a_watchdog_of_pfc_breaks_deadlocks() {
 fn a_watchdog_changes_nothing_without_a_deadlock() {
     let text = around("pfc");
     let text = text.split("[[fault]]").next().unwrap_or_default().to_owned() + &many(0, 1);
-    let (watched, rows) = run(&text, &["pfc.watchdog=drop", "pfc.watchdog_detection=5ms"]);
+    let timeout = "transport.timeout=10ms";
+    let sets = [timeout, "pfc.watchdog=drop", "pfc.watchdog_detection=5ms"];
+    let (watched, rows) = run(&text, &sets);
     assert!(over_switches(&watched, |switch| switch.stats().pauses) > 0 && rows.len() == 8);
-    assert_eq!(watched.digest(), run(&text, &[]).0.digest());
+    assert_eq!(watched.digest(), run(&text, &[timeout]).0.digest());
     assert_eq!(watched.summary().pfc.watchdog.map(|found| found.stuck_queues), Some(0));
 }
 
@@ -168,6 +170,7 @@ fn a_watchdog_that_cannot_be_is_refused() {
         (&["pfc.watchdog_detection=1ms"][..], "pfc.watchdog = \"off\""),
         (&["pfc.watchdog=drop", "pfc.watchdog_detection=0ps"], "must be more than zero"),
         (&["pfc.watchdog=drop", "switch.elide=cycles"], "pfc.watchdog breaks deadlocks"),
+        (&["pfc.watchdog=drop"], "waits for them without limit: set transport.timeout = \"10ms\""),
     ] {
         let sets: Vec<String> = sets.iter().map(|&set| set.into()).collect();
         let problems = Run::open(&around("pfc"), "test.toml", &sets, Threads::ONE).err();

@@ -38,6 +38,7 @@ mod onramp;
 mod passing;
 mod paths;
 mod pfabric;
+mod pfc_watchdog;
 mod pipelined;
 mod powertcp;
 mod queries;

@@ -9,6 +9,7 @@ use xoff_net::topo::Topology;
 use xoff_sim::faults::{Defect, Direction, Fault, FaultConfig, PERIODS_MAX, Part};
 
 use super::Resolver;
+use super::rules::SET_TIMEOUT;
 use super::spec::Spec;
 use crate::entries::Entries;
 use crate::links;
@@ -190,20 +191,12 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
 /// notices that the last packets of a flow are lost. The flows of a host that stays down have an
 /// end that answers nothing.
 fn check_timeout(fault: &Fault, spec: &Spec) -> Result<(), String> {
-    let waits = spec.receiver_driven() || spec.recovery.timeouts().act();
-    let stays_down = fault.defect == Defect::HostDown && fault.until == Ps::NEVER;
-    let loses = fault.defect.loses_packets() && !fault.is_from_the_start() && !stays_down;
-    if !waits || spec.transport.timeout.0 > 0 || !loses {
-        return Ok(());
+    let loses = fault.defect.loses_packets() && !fault.is_from_the_start() && !fault.is_death();
+    match spec.waits_without_limit() {
+        Some(waiting) if loses => Err(format!(
+            "cannot be combined with transport.timeout = \"0ps\": {waiting} waits without limit \
+             for packets that a link loses; {SET_TIMEOUT}"
+        )),
+        _ => Ok(()),
     }
-    let (key, value) = if spec.receiver_driven() {
-        ("kind", spec.driver.kind().show())
-    } else {
-        ("recovery", spec.recovery.kind().show())
-    };
-    Err(format!(
-        "cannot be combined with transport.timeout = \"0ps\": transport.{key} = {value} waits \
-         without limit for packets that a link loses; set transport.timeout = \"10ms\", or another \
-         time that is longer than a round trip with queues"
-    ))
 }

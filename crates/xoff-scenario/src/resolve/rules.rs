@@ -17,14 +17,14 @@ use xoff_net::balance::FlowletConfig;
 use super::reader::Reader;
 use super::spec::Spec;
 
-pub(super) use hosts::timeouts_exceed_rtt;
+pub(super) use hosts::{SET_TIMEOUT, timeouts_exceed_rtt};
 pub(super) use network::{
     Context, check_architecture, check_departure, check_instants, check_network, slowest,
 };
 
 /// Checks everything that does not depend on the network.
 pub(super) fn check(spec: &Spec, reader: &mut Reader<'_>) {
-    const RULES: [fn(&Spec, &mut Reader<'_>); 21] = [
+    const RULES: [fn(&Spec, &mut Reader<'_>); 22] = [
         each_part,
         needs,
         hosts::window,
@@ -36,6 +36,7 @@ pub(super) fn check(spec: &Spec, reader: &mut Reader<'_>) {
         hosts::headers,
         hosts::capture,
         hosts::timeout_after_drops,
+        hosts::timeout_after_release,
         hosts::own_base_rtt,
         hosts::slow_receivers,
         hosts::under_allocator,

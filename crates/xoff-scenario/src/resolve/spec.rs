@@ -127,6 +127,18 @@ impl Spec {
         self.driver.receiver_driven().is_some()
     }
 
+    /// The setting of the part that would wait without limit for a lost packet, if one would.
+    pub(super) fn waits_without_limit(&self) -> Option<String> {
+        if self.transport.timeout.0 > 0 {
+            None
+        } else if self.receiver_driven() {
+            Some(format!("transport.kind = {}", self.driver.kind().show()))
+        } else {
+            let waits = self.recovery.timeouts().act();
+            waits.then(|| format!("transport.recovery = {}", self.recovery.kind().show()))
+        }
+    }
+
     /// The name of the part that controls senders, for messages.
     pub(super) fn control_name(&self) -> String {
         match self.driver.receiver_driven() {

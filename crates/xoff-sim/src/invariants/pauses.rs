@@ -122,16 +122,16 @@ impl Links {
                     continue;
                 }
                 let neighbour = state.setup.topology.port(id).peer;
-                let Some(obeyed) = paused_queues(state, neighbour) else { continue };
+                let Some(known) = paused_queues(state, neighbour) else { continue };
                 let place = || format!("queues of {} paused", state.port_label(neighbour));
-                equal(Checker::Pauses, switch.holds_paused(number), obeyed, place)?;
+                equal(Checker::Pauses, switch.holds_paused(number), known, place)?;
             }
         }
         Ok(())
     }
 }
 
-/// The queues of a port that its neighbour has paused, if it obeys frames at once.
+/// The queues of a port that its neighbour has paused, if frames take effect at once.
 fn paused_queues(state: &State<'_>, port: PortId) -> Option<QueueMask> {
     let (partition, number) = state.partition_of(port);
     match partition.owner(number) {
@@ -141,7 +141,10 @@ fn paused_queues(state: &State<'_>, port: PortId) -> Option<QueueMask> {
             (obeys && !nic.awaits_pauses()).then(|| nic.paused())
         }
         Owner::Switch(switch, number) => match &partition.switches()[switch as usize].1 {
-            AnySwitch::OutputQueued(switch) => Some(switch.egress()[number as usize].paused()),
+            AnySwitch::OutputQueued(switch) => {
+                let obeyed = switch.egress()[number as usize].paused();
+                Some(switch.hop().asked(number).unwrap_or(obeyed))
+            }
             AnySwitch::Crossbar(_) | AnySwitch::Pipelined(_) => None,
         },
     }
@@ -169,8 +172,15 @@ fn check_paused(
     })
 }
 
-/// Whether the neighbour of a port pauses queues by their numbers.
+/// Whether the neighbour of a port pauses queues by their numbers, and the port obeys.
 fn asked_to_pause(state: &State<'_>, port: PortId) -> bool {
+    let (own, number) = state.partition_of(port);
+    if let Owner::Switch(switch, number) = own.owner(number) {
+        let hop = own.switches()[switch as usize].1.hop();
+        if hop.is_some_and(|hop| hop.asked(number).is_some()) {
+            return false;
+        }
+    }
     let (partition, number) = state.partition_of(state.setup.topology.port(port).peer);
     let Owner::Switch(switch, _) = partition.owner(number) else { return false };
     let hop = partition.switches()[switch as usize].1.hop();

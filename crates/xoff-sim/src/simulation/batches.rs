@@ -5,7 +5,6 @@ use xoff_host::FlowStart;
 
 use super::Simulation;
 use crate::measure::Slowdowns;
-use crate::partition::Partition;
 use crate::tables::BatchRow;
 
 impl Simulation {
@@ -32,14 +31,12 @@ impl Simulation {
     /// sender until it ends. A flow that waits for another one has not begun. Open flows carry
     /// Flowtune's messages and belong to no class of traffic.
     fn censor_flows(&mut self) {
-        let alive = self.partitions.iter().map(Partition::hosts).flat_map(|hosts| hosts.alive());
-        let alive = alive.filter(|flow| !flow.open);
         let stops = |start: &FlowStart| self.stopping.contains(&start.id);
         let counts = |start: &FlowStart| {
             self.counts(start, stops(start)) && !self.dead.have_cut_off(start.id)
         };
-        let mut left: Vec<FlowStart> =
-            alive.map(|flow| flow.start).filter(|start| counts(start)).collect();
+        let alive = self.flows_under_way().map(|flow| flow.start);
+        let mut left: Vec<FlowStart> = alive.filter(|start| counts(start)).collect();
         debug_assert_eq!(left.len() as u64, self.outstanding, "every flow left is alive");
         // Partitions hold different flows: sums must not depend on the partitioning.
         left.sort_unstable_by_key(|start| start.id);

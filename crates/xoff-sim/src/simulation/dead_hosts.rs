@@ -81,8 +81,8 @@ impl Simulation {
     /// Faults have begun: stops waiting for the flows under way that a dead host cuts off.
     pub(super) fn add_dead_hosts(&mut self) {
         let known = self.dead.since.len();
-        let is_for_good = |fault: &&Fault| fault.until == Ps::NEVER && fault.at <= self.now;
-        for fault in self.setup.faults.iter().filter(is_for_good) {
+        let has_died = |fault: &&Fault| fault.is_death() && fault.at <= self.now;
+        for fault in self.setup.faults.iter().filter(has_died) {
             if let Some(host) = fault.host(&self.setup.topology) {
                 let since = self.dead.since.entry(host).or_insert(fault.at);
                 *since = fault.at.min(*since);
@@ -101,7 +101,7 @@ impl Simulation {
     }
 
     /// The flows that have begun and not ended.
-    fn flows_under_way(&self) -> impl Iterator<Item = &Sender> {
+    pub(super) fn flows_under_way(&self) -> impl Iterator<Item = &Sender> {
         let hosts = self.partitions.iter().map(Partition::hosts);
         hosts.flat_map(|hosts| hosts.alive()).filter(|flow| !flow.open)
     }

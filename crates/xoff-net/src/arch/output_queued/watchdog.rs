@@ -10,8 +10,22 @@ impl OutputQueued {
     /// A neighbour's frame to a port with a watchdog has arrived. Returns false if there is none.
     #[inline]
     pub(super) fn obey_watched(&mut self, fabric: &mut Fabric, number: u16, id: u32) -> bool {
-        let AnyHop::WatchedPfc(pfc) = &mut self.hop else { return false };
+        let AnyHop::WatchedPfc(pfc) = &self.hop else { return false };
         let asked = obey(&fabric.packets[id], pfc.asked(number));
+        self.pause_watched(fabric, number, asked)
+    }
+
+    /// The link of a port has gone down: no queue is paused any more.
+    pub(super) fn end_pauses(&mut self, fabric: &mut Fabric, number: u16) {
+        if !self.pause_watched(fabric, number, 0) {
+            self.egress[number as usize].set_paused(fabric.now, 0);
+        }
+    }
+
+    /// The neighbour of a port with a watchdog asks for the pauses of exactly these queues. Returns
+    /// false if there is none.
+    fn pause_watched(&mut self, fabric: &mut Fabric, number: u16, asked: QueueMask) -> bool {
+        let AnyHop::WatchedPfc(pfc) = &mut self.hop else { return false };
         pfc.on_asked(fabric.now, number, asked);
         self.egress[number as usize].set_paused(fabric.now, pfc.obeyed(number));
         fabric.wheel.arm(self.first_timer + u32::from(number), pfc.next_look(number));

@@ -40,7 +40,8 @@ choices! {
     pub enum Watchdog {
         /// Nothing.
         Off = "off",
-        /// Drops its packets, and packets that arrive for it until it is restored.
+        /// Drops its packets, and until it is restored packets that arrive for it, or at its port
+        /// with its class.
         Drop = "drop",
         /// Sends its packets in spite of the pause.
         Forward = "forward",

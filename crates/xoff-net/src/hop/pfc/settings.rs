@@ -49,6 +49,10 @@ impl HopSettings for PfcConfig {
         }
     }
 
+    fn releases_queues(&self) -> Option<&'static str> {
+        (self.watchdog != Watchdog::Off).then_some("watchdog")
+    }
+
     fn survives_link_down(&self) -> bool {
         true
     }

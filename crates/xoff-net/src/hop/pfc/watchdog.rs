@@ -3,9 +3,13 @@
 //! its packets are dropped or sent. When its neighbour has not paused it for the restoration time,
 //! it obeys pauses again.
 //!
+//! With the action `drop`, packets of the same class that enter at the port are dropped, too: "all
+//! subsequent packets received by the corresponding priority group of this port are discarded"
+//! (SONiC). So the port stops pausing its neighbour as well. Packets that are already in other
+//! queues are sent.
+//!
 //! SONiC polls counters, and this watchdog has a timer for each port, so it detects a stuck queue
-//! at once. With the action `drop` SONiC also drops what enters at the same port; only the egress
-//! queue is modelled here.
+//! at once.
 
 use xoff_core::Rng;
 
@@ -109,7 +113,8 @@ impl Watched {
         due.map(|class| port.due[class]).min().unwrap_or(u64::MAX)
     }
 
-    /// The neighbour of a port asks for the pauses of exactly these queues.
+    /// The neighbour of a port asks for the pauses of exactly these queues, or of none after its
+    /// link has gone down.
     pub(crate) fn on_asked(&mut self, now: u64, egress: u16, queues: QueueMask) {
         let Watch { ports, detection_ps, restoration_ps, .. } = &mut *self.watch;
         let port = &mut ports[egress as usize];
@@ -118,7 +123,8 @@ impl Watched {
         for class in (0..CLASSES).filter(|&class| changed >> class & 1 == 1) {
             port.since[class] = now;
             let is_released = port.released >> class & 1 == 1;
-            port.due[class] = now + if is_released { *restoration_ps } else { *detection_ps };
+            let time = if is_released { *restoration_ps } else { *detection_ps };
+            port.due[class] = now.saturating_add(time);
         }
     }
 
@@ -148,27 +154,35 @@ impl Watched {
                     dropped: 0,
                 });
             } else {
-                port.due[class] = now + *detection_ps;
+                port.due[class] = now.saturating_add(*detection_ps);
             }
         }
         if *drops { released } else { 0 }
     }
 
-    /// A packet of a released queue is dropped.
+    /// A packet that waits in a queue is dropped with its release.
     pub(crate) fn count_drop(&mut self, egress: u16, packet: &Packet) {
         let place = self.watch.ports[egress as usize].place[packet.class() as usize];
         self.watch.stuck[place].dropped += 1;
     }
 
-    fn drops(&self, egress: u16, packet: &Packet) -> bool {
-        self.watch.drops && self.watch.ports[egress as usize].released >> packet.class() & 1 == 1
+    /// The place of the stuck queue for which an arriving packet is dropped, if it is: the packet
+    /// joins this queue, or enters at its port with its class.
+    fn dropped_for(&self, egress: u16, packet: &Packet) -> Option<usize> {
+        if !self.watch.drops {
+            return None;
+        }
+        let class = packet.class() as usize;
+        let ports = [egress, packet.ingress].map(|port| &self.watch.ports[port as usize]);
+        let stuck = ports.into_iter().find(|port| port.released >> class & 1 == 1);
+        stuck.map(|port| port.place[class])
     }
 }
 
 // Rarely used: out of line, so that other controls' packet path stays short.
 impl HopControl for Watched {
     fn admits(&self, egress: u16, packet: &Packet) -> bool {
-        !self.drops(egress, packet) && self.inner.admits(egress, packet)
+        self.dropped_for(egress, packet).is_none() && self.inner.admits(egress, packet)
     }
 
     /// Each arriving packet asks for its queue once.
@@ -181,15 +195,15 @@ impl HopControl for Watched {
         queues: &S,
         rng: &mut Rng,
     ) -> u8 {
-        if self.drops(egress, packet) {
-            self.count_drop(egress, packet);
+        if let Some(place) = self.dropped_for(egress, packet) {
+            self.watch.stuck[place].dropped += 1;
         }
         self.inner.queue_of(now, egress, packet, queues, rng)
     }
 
     #[inline(never)]
     fn pass(&mut self, now: u64, egress: u16, packet: &Packet) -> bool {
-        !self.drops(egress, packet) && self.inner.pass(now, egress, packet)
+        self.dropped_for(egress, packet).is_none() && self.inner.pass(now, egress, packet)
     }
 
     #[inline(never)]
@@ -213,7 +227,6 @@ impl HopControl for Watched {
     }
 
     fn on_link_down(&mut self, ingress: u16) {
-        self.watch.ports[ingress as usize] = Port::default();
         self.inner.on_link_down(ingress);
     }
 
@@ -265,6 +278,8 @@ mod tests {
         let admits = |class| pfc.admits(1, &packet(class));
         assert_eq!([0, 1, 2, 3].map(admits), [false, true, true, true]);
         assert!(pfc.admits(0, &packet(0)), "another port");
+        let entering = |class| pfc.admits(0, &Packet { ingress: 1, ..packet(class) });
+        assert_eq!([0, 1, 2, 3].map(entering), [false, true, true, true]);
         pfc.count_drop(1, &packet(0));
         let (paused_ps, released_ps) = (100 * US, 300 * US);
         let (port, class, restored_ps, dropped) = (1, 0, None, 1);

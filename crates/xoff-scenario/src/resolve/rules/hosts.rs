@@ -165,6 +165,21 @@ pub(super) fn timeout_after_drops(spec: &Spec, reader: &mut Reader<'_>) {
     reader.problem("transport", "timeout", message);
 }
 
+/// What to write where something waits for lost packets.
+pub(in crate::resolve) const SET_TIMEOUT: &str = "set transport.timeout = \"10ms\", or another \
+     time that is longer than a round trip with queues";
+
+/// Packets that a watchdog of switches drops need someone who sends them again.
+pub(super) fn timeout_after_release(spec: &Spec, reader: &mut Reader<'_>) {
+    if let (Some(key), Some(waiting)) = (spec.hop.releases_queues(), spec.waits_without_limit()) {
+        let message = format!(
+            "{key} drops packets of queues that stay paused, and {waiting} waits for them without \
+             limit: {SET_TIMEOUT}"
+        );
+        reader.problem(spec.hop.own_section(), key, message);
+    }
+}
+
 /// Flows can use the base RTT of their own path only if no part uses one value for all flows.
 pub(super) fn own_base_rtt(spec: &Spec, reader: &mut Reader<'_>) {
     let transport = &spec.transport;

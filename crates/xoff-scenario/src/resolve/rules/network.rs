@@ -6,7 +6,7 @@ use xoff_core::{BitRate, Bytes, HostId, Ps};
 use xoff_host::hosts::HostSetup;
 use xoff_net::arch::{PauseConfig, Scope};
 use xoff_net::topo::{Port, Topology, TopologyConfig};
-use xoff_sim::faults::{Defect, Fault};
+use xoff_sim::faults::Fault;
 use xoff_sim::flowtune::FlowtuneSetup;
 
 use super::leaf_spine;
@@ -119,8 +119,7 @@ fn triggers(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
         let message = "[[traffic]] flows with triggers belong to no batch of time: batches = 0";
         reader.problem("run", "batches", message);
     }
-    let stays_down = |fault: &Fault| fault.defect == Defect::HostDown && fault.until == Ps::NEVER;
-    if context.faults.iter().any(stays_down)
+    if context.faults.iter().any(Fault::is_death)
         && let Some(place) = &context.flows.triggers
     {
         let message = "[[fault]] kind = \"host-down\" without until cannot be combined with flows \
