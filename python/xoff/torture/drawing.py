@@ -13,6 +13,7 @@ from typing import Any
 from xoff.toml_text import parse_toml
 from xoff.torture import settings, worlds
 from xoff.torture.pool import Worker
+from xoff.torture.scales import Fabric
 from xoff.torture.worlds import World
 
 # One world in RASH keeps all changes, even those the engine refuses.
@@ -64,10 +65,10 @@ class Draw:
             self._try(lambda world: world.traffic.remove(placeholder))
         for _ in range(rng.choice((0, 0, 0, 1, 2))):
             drawn = worlds.fault(rng, topology, fabric, at)
-            self._try(partial(_add_fault, fault=drawn))
-            if drawn not in self.world.faults:
-                timeout = settings.duration(20 * fabric.round_trip_ps)
-                self._try(partial(_add_fault, fault=drawn, timeout=timeout))
+            self._try_losses(partial(_add_fault, fault=drawn), fabric)
+        if "pfc" in self._effective and rng.random() < 0.3:
+            drawn = worlds.watchdog(rng, fabric)
+            self._try_losses(partial(_update, section="pfc", to=drawn), fabric)
         for _ in range(rng.choice(CHANGES)):
             self._change_a_setting()
         return self.failure is None and self._accept(self.world)
@@ -127,6 +128,19 @@ class Draw:
         if self._rash or self._accept(changed):
             self.world = changed
 
+    def _try_losses(self, change: Callable[[World], None], fabric: Fabric) -> None:
+        """Apply a change that loses packets. Under most recoveries it needs a timeout."""
+        before = self.world
+        self._try(change)
+        if self.world is before:
+            timeout = settings.duration(20 * fabric.round_trip_ps)
+
+            def both(world: World) -> None:
+                change(world)
+                world.set("transport", "timeout", timeout)
+
+            self._try(both)
+
     def _accept(self, world: World) -> bool:
         answer = self._worker.check(world)
         if answer["status"] == "accepted":
@@ -142,14 +156,11 @@ class Draw:
 
 
 def _update(world: World, section: str, to: worlds.Section) -> None:
-    world.sections[section].update(to)
+    world.sections.setdefault(section, {}).update(to)
 
 
-def _add_fault(world: World, fault: worlds.Section, timeout: str | None = None) -> None:
-    """Add a fault. Under most recoveries it needs a timeout."""
+def _add_fault(world: World, fault: worlds.Section) -> None:
     world.faults.append(fault)
-    if timeout is not None:
-        world.set("transport", "timeout", timeout)
 
 
 def _set_in_source(world: World, number: int, key: str, value: settings.Value) -> None:

@@ -441,6 +441,15 @@ def _link(rng: random.Random, topology: str, fabric: Fabric) -> str:
     return f"leaf:{leaf},spine:{first + rng.randrange(count)}"
 
 
+def watchdog(rng: random.Random, fabric: Fabric) -> Section:
+    """Draw a watchdog of PFC, which releases queues after some round trips."""
+    times = ("watchdog_detection", "watchdog_restoration")
+    drawn: Section = {
+        key: duration(fabric.round_trip_ps * rng.choice((0.5, 2, 10))) for key in times
+    }
+    return {"watchdog": rng.choice(("drop", "forward")), **drawn}
+
+
 # Losses and dead hosts have more kinds of consequences than other faults.
 FAULTS = (
     *("link-down", "switch-down", "flap"),
