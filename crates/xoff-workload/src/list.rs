@@ -13,10 +13,10 @@ use crate::{
 
 xoff_core::knobs! {
     /// Flows in a CSV file with the columns src,dst,size_bytes,start_ps and, optionally, priority
-    /// or dscp, and data_path,ack_path, sorted by start_ps. With `switch.balance = "given"`, `data_path` is
-    /// the number of the equal-cost port that a flow's packets take, from 0 (in a leaf-spine
-    /// fabric: the spine), and `ack_path` that of its acknowledgements. It is 0 where there is no
-    /// choice.
+    /// or dscp, and data_path,ack_path, sorted by start_ps. With `switch.balance = "given"`,
+    /// `data_path` is the number of the equal-cost port that a flow's packets take, from 0 (in a
+    /// leaf-spine fabric: the spine), and `ack_path` that of its acknowledgements. It is 0 where
+    /// there is no choice.
     pub struct ListConfig in "list" {
         /// The path of the file.
         file: String = String::new(),
