@@ -377,6 +377,15 @@ def test_losses_on_links_are_printed(scenario):
     assert "packets lost, with those on failed links, measured time 190" in rows
 
 
+def test_what_a_watchdog_dropped_had_room():
+    watchdog = {"stuck_queues": 2, "restored_queues": 1, "dropped_packets": 70}
+    run = xoff.Result({"drops_packets": 90, "pfc": {"watchdog": watchdog}}, "", "d")
+    rows = [" ".join(line.split()) for line in summary.render(run).splitlines()]
+    assert "packets without room, whole run 20" in rows
+    assert "queues found stuck by PFC's watchdog, whole run 2" in rows
+    assert "packets dropped by PFC's watchdog, whole run 70" in rows
+
+
 def test_times_and_counts_of_a_run_have_names():
     bfc = {
         "some_queue_paused_share": 0.228,

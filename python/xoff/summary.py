@@ -116,13 +116,16 @@ def _us(value: float | None) -> str:
 
 def _fabric(summary: Mapping[str, Any]) -> str:
     rows = [*_buffer(summary), *_pauses(summary)]
-    for path, name in (
-        ("drops_packets", "packets without room, whole run"),
-        ("dropped.packets", "packets lost, with those on failed links, measured time"),
-        ("retransmitted_packets", "packets retransmitted, whole run"),
+    by_watchdog = lookup(summary, "pfc.watchdog.dropped_packets") or 0
+    for path, name, apart in (
+        ("pfc.watchdog.stuck_queues", "queues found stuck by PFC's watchdog, whole run", 0),
+        ("pfc.watchdog.dropped_packets", "packets dropped by PFC's watchdog, whole run", 0),
+        ("drops_packets", "packets without room, whole run", by_watchdog),
+        ("dropped.packets", "packets lost, with those on failed links, measured time", 0),
+        ("retransmitted_packets", "packets retransmitted, whole run", 0),
     ):
         if (found := lookup(summary, path)) is not None:
-            rows.append([name, f"{int(found):,}"])
+            rows.append([name, f"{int(found - apart):,}"])
     used, load = (_shares(summary, *one) for one in (USED, LOAD))
     rows += used + load
     if not rows:
