@@ -4,6 +4,7 @@
 //! are skipped, and so is the byte order mark that spreadsheets put before the header.
 
 use core::fmt;
+use std::borrow::Cow;
 
 /// An error in a table or a flow list, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,7 @@ pub(crate) fn rows<'a>(
     };
     let found = found.trim();
     let Some(header) = headers.iter().copied().find(|header| *header == found) else {
+        let found = shortened(found);
         let problem = format!("expected the header \"{wanted}\", found \"{found}\"");
         return Err(error(header_line, problem));
     };
@@ -110,6 +112,15 @@ impl<'a> Row<'a> {
         let name = self.header.split(',').nth(column).unwrap_or_default();
         let negative = cell.parse::<f64>().is_ok_and(|number| number < 0.0);
         let found = if negative { "negative" } else { "not a number that fits" };
+        let cell = shortened(cell);
         self.error(format!("{name} \"{cell}\" is {found}: write {wanted}"))
+    }
+}
+
+/// The beginning of a text, so that a message about it stays readable.
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}...", &text[..end]).into(),
+        None => text.into(),
     }
 }

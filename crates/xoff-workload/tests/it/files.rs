@@ -61,6 +61,14 @@ fn a_table_needs_numbers() {
 }
 
 #[test]
+fn a_long_cell_is_shown_in_part() {
+    let error = row_error(&format!("{},0\n", "9".repeat(1_000_000)));
+    assert!(error.len() < 250 && error.contains("999...\" is not a number that fits"), "{error}");
+    let error = table_error(&"x".repeat(1_000_000));
+    assert!(error.len() < 250 && error.ends_with("xxx...\""), "{error}");
+}
+
+#[test]
 fn a_table_runs_from_0_to_1() {
     assert_eq!(
         row_error("1,0\n\n2,0.5\n3,0.4\n"),

@@ -3,10 +3,10 @@
 //! its packets are dropped or sent. When its neighbour has not paused it for the restoration time,
 //! it obeys pauses again.
 //!
-//! With the action `drop`, packets of the same class that enter at the port are dropped, too: "all
-//! subsequent packets received by the corresponding priority group of this port are discarded"
-//! (SONiC). So the port stops pausing its neighbour as well. Packets that are already in other
-//! queues are sent.
+//! With the action `drop`, packets of the same class that enter at the port are dropped, too, as by
+//! the rules that SONiC's `PfcWdAclHandler` sets at the ingress and the egress of a port (its
+//! `PfcWdZeroBufferHandler` has dropped at the egress only since 2022). So the port stops pausing
+//! its neighbour as well. Packets that are already in other queues are sent.
 //!
 //! SONiC polls counters, and this watchdog has a timer for each port, so it detects a stuck queue
 //! at once.

@@ -133,6 +133,11 @@ impl Sketch {
         name.clone_into(&mut self.nodes[number as usize].name);
     }
 
+    /// The number of links.
+    pub(super) fn links(&self) -> usize {
+        self.edges.len()
+    }
+
     pub(super) fn link(&mut self, ends: [u32; 2], wire: Wire, line: usize) -> Result<(), Trouble> {
         if ends[0] == ends[1] {
             let name = &self.nodes[ends[0] as usize].name;

@@ -152,6 +152,14 @@ fn errors_name_file_and_line() {
             "hosts = [\"a\"]\nswitches = [\"s\"]\nlinks = [{ ends = [\"a\", \"s\", \"a\"] }]",
             "n.toml:3: ends has 3 items: give two",
         ),
+        (
+            "n.toml",
+            "switches = [\"s\", \"t\"]\nlinks = [\n\
+             { ends = [\"s\", \"t\"], count = 60000 },\n\
+             { ends = [[\"s\", \"s\", \"s\", \"s\"], [\"t\", \"t\", \"t\", \"t\"]], \
+             count = 65000 }]",
+            "n.toml:4: these are 1100000 links so far: a file has up to 1048576",
+        ),
         ("n.toml", "hosts = [", "n.toml:1: "),
         ("n.xml", "<a/>", "n.xml: it has no graph element"),
         (

@@ -5,6 +5,10 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use super::sketch::{Kind, Sketch, Trouble, Wire};
 
+/// Most links of a file. A few names stand for the links of all their pairs, so the size of a file
+/// does not bound them. A fat-tree of 65,536 hosts has 196,608.
+const MOST_LINKS: usize = 1 << 20;
+
 /// A file with the place of each of its values.
 struct Reader<'a> {
     text: &'a str,
@@ -99,9 +103,15 @@ impl Reader<'_> {
             return Err(self.trouble(value, "the link has no ends: give ends = [\"a\", \"b\"]"));
         };
         let line = self.line(value.span().start);
+        let count = usize::from(u16::max(count, 1));
+        let links = sketch.links() + ones.len().saturating_mul(others.len()).saturating_mul(count);
+        if links > MOST_LINKS {
+            let message = format!("these are {links} links so far: a file has up to {MOST_LINKS}");
+            return Err(self.trouble(value, message));
+        }
         for &one in &ones {
             for &other in &others {
-                for _ in 0..u16::max(count, 1) {
+                for _ in 0..count {
                     sketch.link([one, other], wire, line)?;
                 }
             }
