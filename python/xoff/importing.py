@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,22 +138,29 @@ def _csv(file: Path, head: bytes) -> Trace | None:
     if header != DEPENDENT and columns[:4] != LIST.split(","):
         return None
     what, settings = f"the flows of {file}", {"file": str(file)}
-    hosts = 1 + max(max(_numbers(file, columns.index(end)), default=0) for end in ("src", "dst"))
+    largest = _largest(file, columns)
+    hosts = 1 + max(largest["src"], largest["dst"])
     if header == DEPENDENT:
         return Trace("dependent", what, hosts, settings, file.stem)
     # Flows are measured if they begin in the measured time.
-    last_us = max(_numbers(file, columns.index("start_ps")), default=0) * 1e-6
+    last_us = largest["start_ps"] * 1e-6
     return Trace("list", what, hosts, settings, file.stem, measure_us=max(1000.0, last_us + 1))
 
 
-def _numbers(file: Path, column: int) -> Iterator[int]:
-    """Yield the numbers of a column. The engine checks all rows, and places its errors."""
+def _largest(file: Path, columns: list[str]) -> dict[str, int]:
+    """Return the largest number of each column, at least 0.
+
+    The engine checks all rows, and places its errors.
+    """
+    largest = dict.fromkeys(columns, 0)
     with file.open(encoding="utf-8", errors="replace") as opened:
         next(opened)
         for row in opened:
-            cell = (row.split(",")[column : column + 1] or [""])[0].strip()
-            if cell.isascii() and cell.isdigit() and len(cell) < 19:
-                yield int(cell)
+            for column, text in zip(columns, row.split(","), strict=False):
+                cell = text.strip()
+                if cell.isascii() and cell.isdigit() and len(cell) < 19:
+                    largest[column] = max(largest[column], int(cell))
+    return largest
 
 
 def _relative(file: Path, folder: Path) -> str:

@@ -7,8 +7,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use forms::{expected, pairs};
+
 use crate::quoted::quoted;
 use crate::units::{BitRate, Bytes, Ps};
+
+mod forms;
 
 /// A value from a scenario file.
 #[derive(Clone, Debug, PartialEq)]
@@ -295,11 +299,11 @@ macro_rules! whole_knob {
                 format!("a whole number from {} to {}", <$type>::MIN, <$type>::MAX)
             }
             fn read(value: &Value) -> Result<Self, String> {
-                match value {
+                let found = match value {
                     Value::Int(number) => <$type>::try_from(*number).ok(),
                     _ => None,
-                }
-                .ok_or_else(|| format!("expected {}, found {}", Self::expects(), value.describe()))
+                };
+                expected(found, value)
             }
             fn show(&self) -> String {
                 self.to_string()
@@ -314,13 +318,12 @@ impl Knob for f64 {
         "a non-negative number".into()
     }
     fn read(value: &Value) -> Result<Self, String> {
-        match value {
+        let number = match value {
             Value::Int(number) => Some(*number as f64),
             Value::Float(number) => Some(*number),
             _ => None,
-        }
-        .filter(|number| number.is_finite() && *number >= 0.0)
-        .ok_or_else(|| format!("expected {}, found {}", Self::expects(), value.describe()))
+        };
+        expected(number.filter(|number| number.is_finite() && *number >= 0.0), value)
     }
     fn show(&self) -> String {
         format!("{self:?}")

@@ -1,6 +1,6 @@
 //! Traffic classes of packets, and the code points of IP headers that choose them.
 
-use xoff_core::knobs::{Knob, Value};
+use xoff_core::knobs::{Knob, Value, expected, pairs};
 
 /// The traffic class of packets. There are eight, as priority code points of IEEE 802.1Q.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,11 +27,11 @@ impl Knob for Priority {
         format!("a traffic class from 0 to {}", Self::LARGEST)
     }
     fn read(value: &Value) -> Result<Self, String> {
-        match value {
+        let found = match value {
             Value::Int(number) => u64::try_from(*number).ok().and_then(Self::new),
             _ => None,
-        }
-        .ok_or_else(|| format!("expected {}, found {}", Self::expects(), value.describe()))
+        };
+        expected(found, value)
     }
     fn show(&self) -> String {
         self.0.to_string()
@@ -58,17 +58,8 @@ impl DscpMap {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mut found: Vec<(u8, Priority)> = Vec::new();
-        for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
-            let (code_point, class) = pair.split_once(':')?;
-            let code_point = code_point.trim().parse().ok().filter(|&own| own <= Self::LARGEST)?;
-            let class = Priority::new(class.trim().parse().ok()?)?;
-            if found.iter().any(|&(other, _)| other == code_point) {
-                return None;
-            }
-            found.push((code_point, class));
-        }
-        Some(Self(found))
+        let class = |text: &str| Priority::new(text.parse().ok()?);
+        pairs(text, Self::LARGEST + 1, class).map(Self)
     }
 }
 
@@ -80,11 +71,11 @@ impl Knob for DscpMap {
         )
     }
     fn read(value: &Value) -> Result<Self, String> {
-        match value {
+        let found = match value {
             Value::Text(text) => Self::parse(text),
             _ => None,
-        }
-        .ok_or_else(|| format!("expected {}, found {}", Self::expects(), value.describe()))
+        };
+        expected(found, value)
     }
     fn show(&self) -> String {
         let pairs = self.0.iter().map(|(own, class)| format!("{own}:{}", class.number()));

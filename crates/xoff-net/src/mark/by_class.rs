@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use xoff_core::Bytes;
-use xoff_core::knobs::{Knob, Value};
+use xoff_core::knobs::{Knob, Value, expected, pairs};
 
 use crate::packet::CLASSES;
 
@@ -45,16 +45,8 @@ impl ByClass {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mut found = BTreeMap::new();
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let (class, thresholds) = part.split_once(':')?;
-            let class = class.trim().parse().ok().filter(|&class| usize::from(class) < CLASSES)?;
-            let own = OfClass::parse(thresholds.trim())?;
-            if found.insert(class, own).is_some() {
-                return None;
-            }
-        }
-        Some(Self(found))
+        let found = pairs(text, CLASSES as u8, OfClass::parse)?;
+        Some(Self(found.into_iter().collect()))
     }
 }
 
@@ -94,11 +86,11 @@ impl Knob for ByClass {
         )
     }
     fn read(value: &Value) -> Result<Self, String> {
-        match value {
+        let found = match value {
             Value::Text(text) => Self::parse(text),
             _ => None,
-        }
-        .ok_or_else(|| format!("expected {}, found {}", Self::expects(), value.describe()))
+        };
+        expected(found, value)
     }
     fn show(&self) -> String {
         let parts = self.0.iter().map(|(class, own)| format!("{class}: {}", own.show()));
