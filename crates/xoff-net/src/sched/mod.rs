@@ -194,6 +194,8 @@ macro_rules! each_pair {
             ElidingPfc Ets,
             WatchedPfc Fifo,
             WatchedPfc Ets,
+            PfcByClass Fifo,
+            PfcByClass Ets,
             // Queues to which flows are assigned.
             Bfc Drr,
             Bfc Srf,
