@@ -6,12 +6,6 @@ use crate::hop::HopControl;
 use crate::packet::{Packet, Queue, flag};
 use crate::sched::{Common, Scheduler};
 
-/// Does work that few runs have, out of line.
-#[inline(never)]
-fn apart<T>(work: impl FnOnce() -> T) -> T {
-    work()
-}
-
 impl Memory {
     /// A packet gets the number of its queue, and passes the queue if it may. `free`: the port could
     /// send it now.
@@ -25,8 +19,20 @@ impl Memory {
         free: bool,
     ) -> bool {
         if H::is_apart::<S>() {
-            return apart(move || self.passes_here(at, packet, hop, queues, free));
+            return self.passes_apart(at, packet, hop, queues, free);
         }
+        self.passes_here(at, packet, hop, queues, free)
+    }
+
+    #[inline(never)]
+    fn passes_apart<H: HopControl, S: Scheduler>(
+        &mut self,
+        at: (u64, u16),
+        packet: &mut Packet,
+        hop: &mut H,
+        queues: &mut S,
+        free: bool,
+    ) -> bool {
         self.passes_here(at, packet, hop, queues, free)
     }
 
@@ -52,24 +58,8 @@ impl Memory {
     }
 
     /// A packet joins a queue of port `egress`, unless there is no room for it.
-    #[inline(always)]
-    pub(super) fn join<H: HopControl, S: Scheduler>(
-        &mut self,
-        fabric: &mut Fabric,
-        egress: u16,
-        id: u32,
-        hop: &mut H,
-        queues: &mut S,
-        common: &mut Common,
-    ) -> Result<(), Full> {
-        if H::is_apart::<S>() {
-            return apart(move || self.join_here(fabric, egress, id, hop, queues, common));
-        }
-        self.join_here(fabric, egress, id, hop, queues, common)
-    }
-
     #[inline]
-    fn join_here<H: HopControl, S: Scheduler>(
+    pub(super) fn join<H: HopControl, S: Scheduler>(
         &mut self,
         fabric: &mut Fabric,
         egress: u16,
@@ -110,8 +100,20 @@ impl Memory {
         common: &mut Common,
     ) -> Option<Leaving> {
         if H::is_apart::<S>() {
-            return apart(move || self.leave_here(fabric, number, hop, queues, common));
+            return self.leave_apart(fabric, number, hop, queues, common);
         }
+        self.leave_here(fabric, number, hop, queues, common)
+    }
+
+    #[inline(never)]
+    fn leave_apart<H: HopControl, S: Scheduler>(
+        &mut self,
+        fabric: &mut Fabric,
+        number: u16,
+        hop: &mut H,
+        queues: &mut S,
+        common: &mut Common,
+    ) -> Option<Leaving> {
         self.leave_here(fabric, number, hop, queues, common)
     }
 

@@ -133,8 +133,15 @@ impl Limits for ClassLimits {
     }
 
     #[inline]
-    fn admits(&self, class: u8, bytes: u64, free: u64, count: &Count, share: &Share) -> bool {
-        matches!(self.verdict(class, bytes, free, count, share), Verdict::Fits)
+    fn admits(
+        &self,
+        class: u8,
+        bytes: u64,
+        free: impl FnOnce() -> u64,
+        count: &Count,
+        share: &Share,
+    ) -> bool {
+        matches!(self.verdict(class, bytes, free(), count, share), Verdict::Fits)
     }
 
     #[cold]

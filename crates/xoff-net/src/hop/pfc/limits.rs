@@ -57,7 +57,14 @@ pub trait Limits: Debug {
     }
 
     /// Whether a packet of `bytes` may enter a class with these counts.
-    fn admits(&self, class: u8, bytes: u64, free: u64, count: &Count, share: &Share) -> bool;
+    fn admits(
+        &self,
+        class: u8,
+        bytes: u64,
+        free: impl FnOnce() -> u64,
+        count: &Count,
+        share: &Share,
+    ) -> bool;
 
     /// A packet of a class has found no room.
     fn on_refused(&mut self, _class: u8, _bytes: u64, _free: u64, _count: &Count, _share: &Share) {}
@@ -108,8 +115,15 @@ impl Limits for Alike {
     }
 
     #[inline(always)]
-    fn admits(&self, _class: u8, bytes: u64, free: u64, count: &Count, share: &Share) -> bool {
+    fn admits(
+        &self,
+        _class: u8,
+        bytes: u64,
+        free: impl FnOnce() -> u64,
+        count: &Count,
+        share: &Share,
+    ) -> bool {
         count.headroom + bytes <= share.headroom
-            || Self::is_within(count.shared(share) + bytes, free, share.threshold_ppm)
+            || Self::is_within(count.shared(share) + bytes, free(), share.threshold_ppm)
     }
 }

@@ -224,7 +224,7 @@ impl<L: Limits> HopControl for Pfc<SharedPool<L>> {
         let (count, share) = self.count_of(egress, packet);
         let SharedPool { limits, .. } = &self.accounting;
         let bytes = u64::from(packet.wire_bytes);
-        limits.admits(packet.class(), bytes, self.accounting.free(), count, &share)
+        limits.admits(packet.class(), bytes, || self.accounting.free(), count, &share)
     }
 
     /// A packet within its ingress's reserve is admitted and changes nothing, and so does one that
@@ -234,11 +234,14 @@ impl<L: Limits> HopControl for Pfc<SharedPool<L>> {
         if self.accounting.limits.is_lossy(packet.class()) {
             return self.admits(egress, packet);
         }
-        let (count, share) = self.count_of(egress, packet);
+        let super::Ingress { paused, accounts } = &self.ingresses[packet.ingress as usize];
+        let class = packet.class();
+        let count = &accounts.counts[class as usize];
+        let share = self.accounting.limits.share(&accounts.limits, class);
         let bytes = u64::from(packet.wire_bytes);
         count.headroom == 0
             && count.bytes + bytes <= share.reserve
-            && self.paused(packet.ingress) == 0
+            && *paused == 0
             && self.accounting.allows(&share, bytes)
     }
 

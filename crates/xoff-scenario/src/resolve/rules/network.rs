@@ -308,7 +308,7 @@ fn room_besides_headroom(spec: &Spec, context: &Context<'_>, reader: &mut Reader
             port.delay,
             enough.show(),
         );
-        reader.problem("buffer", key, message);
+        reader.problem_at(&[("buffer", "by_class"), ("buffer", key)], message);
         return;
     }
 }
