@@ -2,11 +2,13 @@
 //!
 //! An allocator is a node. Its NICs are hosts attached to the top switches of its domain, and all
 //! its messages are packets through them. [`allocator::Allocator`] computes rates once per
-//! `iteration`: a state machine that is told about flowlets and returns rates.
+//! `iteration`: a state machine that is told about flowlets and returns rates. A link carries both,
+//! in TCP connections or in datagrams.
 
 pub mod allocator;
 mod config;
 pub mod domain;
+mod link;
 pub(crate) mod node;
 mod reserved;
 
@@ -44,7 +46,7 @@ impl FlowtuneCounts {
         allocators.for_each(|one| sum.allocators.add(&one.stats));
         for hosts in hosts {
             if let Some((agents, streams)) = hosts.flowtune_stats() {
-                sum.agents.add(agents);
+                sum.agents.add(&agents);
                 sum.streams.iter_mut().zip(streams).for_each(|(sum, one)| sum.add(one));
             }
         }
