@@ -1,10 +1,10 @@
 //! Settings of a network with a rate allocator.
 
 use xoff_alloc::{Normalizer, OptimizerKind};
+use xoff_control::{EndpointConfig, EndpointId, SessionsConfig, wire};
 use xoff_core::knobs::{Effect, because};
 use xoff_core::seam::{Need, need};
 use xoff_core::{BitRate, Bytes, Ps, choices, knobs};
-use xoff_control::{EndpointConfig, EndpointId, SessionsConfig, wire};
 use xoff_host::flowtune::datagram::nanos;
 use xoff_host::flowtune::stream::{Direction, StreamId};
 use xoff_host::flowtune::{AgentConfig, ControlKind, Detection};

@@ -46,8 +46,10 @@ impl Allocators {
         let iterate = fabric.wheel.add_timer(rank(1), tag::ITERATE);
         let publish = fabric.wheel.add_timer(rank(0), tag::PUBLISH);
         fabric.wheel.arm(iterate, iteration_ps);
-        let seat = |allocator: Allocator| {
-            Seat { link: Link::new(&allocator, seed), allocator, said: 0..0 }
+        let seat = |allocator: Allocator| Seat {
+            link: Link::new(&allocator, seed),
+            allocator,
+            said: 0..0,
         };
         let seats = all.into_iter().map(seat).collect();
         Self { seats, iteration_ps, compute_ps, iterate, publish, said: Vec::new() }

@@ -124,7 +124,9 @@ impl Hosts {
         if flowtune.loses(nic, stream) {
             return;
         }
-        let FlowtuneHosts { datagrams: Some(datagrams), stats, .. } = &mut **flowtune else { return };
+        let FlowtuneHosts { datagrams: Some(datagrams), stats, .. } = &mut **flowtune else {
+            return;
+        };
         let Some(bytes) = datagrams.take(stream, number) else { return };
         if let Direction::ToAllocator(_) = stream.direction() {
             datagrams.inbox.push((stream, bytes));

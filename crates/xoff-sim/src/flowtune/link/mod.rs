@@ -78,9 +78,9 @@ impl Link {
         hosts: &mut Hosts,
     ) {
         match self {
-            Self::Tcp(_) => messages
-                .iter()
-                .for_each(|&(stream, message)| hosts.tell(fabric, stream, message)),
+            Self::Tcp(_) => {
+                messages.iter().for_each(|&(stream, message)| hosts.tell(fabric, stream, message))
+            }
             Self::Udp(sessions) => sessions.say(messages, fabric, hosts),
         }
     }

@@ -8,8 +8,8 @@ use xoff_host::flowtune::datagram::{endpoint_id, key, nanos, secret};
 use xoff_host::flowtune::stream::{Direction, StreamId};
 use xoff_net::Fabric;
 
-use super::super::allocator::{Allocator, Work};
 use super::super::FlowtuneConfig;
+use super::super::allocator::{Allocator, Work};
 
 /// The sessions of an allocator with its servers.
 #[derive(Debug)]
