@@ -188,7 +188,7 @@ fn settings_that_datagrams_cannot_have_are_refused() {
         ("flowtune.min_rto=25us", "is not used because flowtune.control = \"udp\""),
         ("flowtune.max_rto=40us", "is not used because flowtune.control = \"udp\""),
         ("flowtune.start_before_allocation=false", "a flow whose report is lost would wait"),
-        ("flowtune.lifetime=100500ns", "must be a whole number of them, not 100.5us"),
+        ("flowtune.lifetime=100500ns", "must be a whole number of them, not 100500ns"),
         ("flowtune.iteration=500ns", "so it must be at least 1us, not 500ns"),
         ("frame.payload=70B", "cannot hold a datagram with one flowlet"),
     ];
