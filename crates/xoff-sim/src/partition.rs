@@ -498,7 +498,6 @@ impl Partition {
     }
 
     /// The allocators with NICs in this partition.
-    #[must_use]
     pub fn allocators(&self) -> impl Iterator<Item = &Allocator> {
         self.allocators.iter().flat_map(|allocators| allocators.all())
     }

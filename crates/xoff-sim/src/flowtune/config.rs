@@ -407,7 +407,7 @@ impl FlowtuneConfig {
                            its endpoints do: a flow whose report is lost would wait";
             return Err(("start_before_allocation", message.into()));
         }
-        if self.lifetime.0 % MICROSECOND != 0 {
+        if !self.lifetime.0.is_multiple_of(MICROSECOND) {
             let message = format!(
                 "lifetime: datagrams carry it in microseconds (control = \"udp\"), so it must be a \
                  whole number of them, not {}",
