@@ -2,7 +2,6 @@
 //! they write.
 
 use xoff_control::Rate;
-use xoff_core::HostId;
 use xoff_net::{Fabric, Kind, Packet};
 
 use super::{FlowtuneHosts, StreamSpec};
@@ -81,7 +80,7 @@ impl Hosts {
             && let Some(endpoint) = datagrams.endpoint(nic)
             && let Some((_, length)) = endpoint.transmit(nanos(now), &mut buffer)
         {
-            let stream = StreamId::to_allocator(HostId(self.nics[nic as usize].host.0));
+            let stream = StreamId::to_allocator(self.nics[nic as usize].host);
             self.send_datagram(fabric, stream, &buffer[..length]);
         }
         if let Some(flowtune) = &mut self.flowtune {
