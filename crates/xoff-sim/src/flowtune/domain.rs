@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use xoff_alloc::LinkId;
-use xoff_core::{Bytes, HostId, NodeId, PortId};
+use xoff_core::{Bytes, HostId, PortId};
 use xoff_host::hosts::HostSetup;
 use xoff_net::topo::{Port, Routes, Topology};
 
+use super::pods::Pods;
 use super::{FlowtuneSetup, PathsKind, Site};
 use crate::paths::Paths;
 
@@ -117,20 +118,12 @@ fn capacity(rate: u64, free: f64) -> f64 {
 }
 
 /// True for each port whose link belongs to the pod of a site's servers: a link with an end in the
-/// pod. The pod is the set of nodes reachable from the servers without the top layer.
+/// pod.
 fn within(topology: &Topology, site: &Site) -> Vec<bool> {
-    let top = topology.top_tier();
-    let mut in_pod = vec![false; topology.nodes() as usize];
-    let mut found: Vec<NodeId> = site.server_ids().map(HostId::node).collect();
-    while let Some(node) = found.pop() {
-        if !std::mem::replace(&mut in_pod[node.index()], true) {
-            let peers = topology.ports_of(node).iter();
-            let peers = peers.map(|port| topology.neighbour(port));
-            found.extend(peers.filter(|&peer| topology.tier(peer) < top));
-        }
-    }
+    let pods = Pods::of(topology);
     let ends = |port: &Port| [port.node, topology.neighbour(port)];
-    topology.ports().iter().map(|port| ends(port).iter().any(|&n| in_pod[n.index()])).collect()
+    let is_within = |port| ends(port).iter().any(|&node| pods.of_node(node) == Some(site.index));
+    topology.ports().iter().map(is_within).collect()
 }
 
 #[cfg(test)]
