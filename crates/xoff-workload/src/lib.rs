@@ -23,6 +23,7 @@ mod csv;
 mod dag;
 mod dependent;
 pub mod elephants;
+pub mod fuzz;
 mod goal;
 pub mod host_set;
 mod in_order;
