@@ -262,14 +262,16 @@ impl Partition {
     /// registers. Returns the port where a packet arrives after all, on a link that loses some.
     #[inline]
     fn dispatch(&mut self, event: u32, item: u32) -> Option<u32> {
+        // Most of them.
+        if event == tag::WAKE {
+            if self.fabric.wake(item) {
+                self.pick_at(item);
+            }
+            return None;
+        }
         let (kind, number) = tag::split(event);
         match kind {
             tag::SINGLE => match event {
-                tag::WAKE => {
-                    if self.fabric.wake(item) {
-                        self.pick_at(item);
-                    }
-                }
                 tag::START => self.start_flows(),
                 tag::STOP => self.stop_flows(),
                 tag::MESSAGE => self.deliver_notices(),

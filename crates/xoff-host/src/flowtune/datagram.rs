@@ -11,8 +11,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{HostId, Rng};
 
 use super::mail::{Letter, Mail};
-use super::stream::StreamId;
-use crate::hosts::StreamSpec;
+use super::stream_id::{StreamId, StreamSpec};
 
 /// Picoseconds in a nanosecond, the unit of the protocol.
 const PS: u64 = 1000;

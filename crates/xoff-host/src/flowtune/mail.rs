@@ -9,14 +9,14 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::Message;
-use super::stream::StreamId;
+use super::stream_id::StreamId;
 
 /// Content that a stream's packet brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter<T> {
     /// The stream.
     pub stream: StreamId,
-    /// Number of the stream's packets up to the one that brings it.
+    /// Number of the stream's packets up to its own.
     pub packets: u64,
     /// The content.
     pub content: T,

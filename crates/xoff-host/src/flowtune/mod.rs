@@ -11,6 +11,7 @@ pub mod agent;
 pub mod datagram;
 pub mod mail;
 pub mod stream;
+pub mod stream_id;
 
 use xoff_core::{HostId, choices};
 

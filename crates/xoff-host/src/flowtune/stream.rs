@@ -12,78 +12,11 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use xoff_core::{HostId, counts};
+use xoff_core::counts;
 
 use super::Message;
 use super::mail::{Letter, Mail};
-
-/// First id of streams between allocators. Lower ids are two per server.
-const BETWEEN: u32 = 1 << 24;
-
-/// Writer and reader of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From this server to its allocator.
-    ToAllocator(HostId),
-    /// From its allocator to this server.
-    FromAllocator(HostId),
-    /// From one allocator to another.
-    Between(u32, u32),
-}
-
-/// Id of a stream. Its packets have flow numbers that count down from the maximum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StreamId(u32);
-
-impl StreamId {
-    /// The stream from a server to its allocator.
-    #[must_use]
-    pub fn to_allocator(server: HostId) -> Self {
-        Self(server.0 << 1)
-    }
-
-    /// The stream to a server from its allocator.
-    #[must_use]
-    pub fn from_allocator(server: HostId) -> Self {
-        Self(server.0 << 1 | 1)
-    }
-
-    /// The stream from one allocator to another.
-    #[must_use]
-    pub fn between(from: u32, to: u32) -> Self {
-        Self(BETWEEN | from << 8 | to)
-    }
-
-    /// The stream with this flow number in its packets.
-    #[must_use]
-    pub fn of_flow(flow: u32) -> Self {
-        Self(u32::MAX - flow)
-    }
-
-    /// The flow number of its packets.
-    #[must_use]
-    pub fn flow(self) -> u32 {
-        u32::MAX - self.0
-    }
-
-    /// Writer and reader of the stream.
-    #[must_use]
-    pub fn direction(self) -> Direction {
-        match self.0 {
-            number if number >= BETWEEN => Direction::Between(number >> 8 & 0xff, number & 0xff),
-            number if number & 1 == 0 => Direction::ToAllocator(HostId(number >> 1)),
-            number => Direction::FromAllocator(HostId(number >> 1)),
-        }
-    }
-
-    fn kind(self) -> usize {
-        match self.direction() {
-            Direction::ToAllocator(_) => 0,
-            Direction::FromAllocator(_) => 1,
-            Direction::Between(..) => 2,
-        }
-    }
-}
+use super::stream_id::StreamId;
 
 /// A stream's writer.
 #[derive(Debug)]
@@ -101,7 +34,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Number of packets so far, plus those that the waiting messages will take.
+    /// Number of packets so far, with the packets that the waiting messages will take.
     fn packets(&self, full: u64) -> u64 {
         self.first + self.sent.len() as u64 + self.waiting_bytes.div_ceil(full)
     }
@@ -243,26 +176,11 @@ impl Streams {
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::HostId;
+
     use super::*;
 
     const END: Message = Message::End { flowlet: 7 };
-
-    #[test]
-    fn stream_ids_and_flow_numbers_correspond() {
-        let of_server = |server| {
-            [
-                (StreamId::to_allocator(server), Direction::ToAllocator(server)),
-                (StreamId::from_allocator(server), Direction::FromAllocator(server)),
-            ]
-        };
-        let between = |(a, b)| (StreamId::between(a, b), Direction::Between(a, b));
-        let streams = [0, 1, (1 << 20) - 1].map(HostId).into_iter().flat_map(of_server);
-        for (stream, direction) in streams.chain([(0, 1), (1, 0), (127, 126)].map(between)) {
-            assert_eq!(StreamId::of_flow(stream.flow()), stream);
-            assert_eq!(stream.direction(), direction);
-            assert!(stream.flow() > u32::MAX - (1 << 25));
-        }
-    }
 
     /// A stream that is written and read here.
     fn local() -> (Streams, StreamId) {

@@ -16,26 +16,13 @@ use crate::flow::FlowStart;
 use crate::flowtune::agent::{Action, Agent, AgentStats};
 use crate::flowtune::datagram::Datagrams;
 use crate::flowtune::mail::ControlMail;
-use crate::flowtune::stream::{Direction, StreamId, StreamStats, Streams};
+use crate::flowtune::stream::{StreamStats, Streams};
+use crate::flowtune::stream_id::{Direction, StreamId};
 use crate::flowtune::{AgentConfig, Message};
 use crate::transport::TcpConfig;
 
 pub use self::datagrams::SHORTER_HEADER;
-
-/// A stream written at a host of this partition.
-#[derive(Clone, Copy, Debug)]
-pub struct StreamSpec {
-    /// Id of the stream.
-    pub stream: StreamId,
-    /// Writing host.
-    pub src: HostId,
-    /// Reading host.
-    pub dst: HostId,
-    /// Source and destination port.
-    pub label: u32,
-    /// The partition of the reader, unless it is this one.
-    pub partition: Option<u32>,
-}
+pub use crate::flowtune::stream_id::StreamSpec;
 
 /// Settings of all hosts with an allocator.
 #[derive(Clone, Debug)]

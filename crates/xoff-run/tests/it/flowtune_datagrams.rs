@@ -125,7 +125,7 @@ fn flows_end_whatever_is_lost() {
 }
 
 /// The allocator stops: rates expire after their lifetime, and TCP continues. It restarts without
-/// any state: servers are told so by resets, connect anew and report their flowlets again.
+/// any state: resets tell servers so. They connect and report their flowlets again.
 #[test]
 fn a_restarted_allocator_gets_all_flowlets_again() {
     let text = FABRIC.to_owned() + &endless();
@@ -146,7 +146,7 @@ fn a_restarted_allocator_gets_all_flowlets_again() {
     }
 }
 
-/// Content travels between partitions beside its packets.
+/// Content travels between partitions outside its packets.
 #[test]
 fn results_do_not_depend_on_partitions() {
     let text = FABRIC.replace("5ms", "1ms") + LOADED;

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use xoff_alloc::{Config, FlowId, LinkId, Utility};
 use xoff_core::{Bytes, HostId, PortId, counts};
 use xoff_host::flowtune::Message;
-use xoff_host::flowtune::stream::{Direction, StreamId};
+use xoff_host::flowtune::stream_id::{Direction, StreamId};
 use xoff_net::topo::Routes;
 
 use super::domain::Domain;

@@ -6,7 +6,7 @@ use xoff_core::knobs::{Effect, because};
 use xoff_core::seam::{Need, need};
 use xoff_core::{BitRate, Bytes, Ps, choices, knobs};
 use xoff_host::flowtune::datagram::nanos;
-use xoff_host::flowtune::stream::{Direction, StreamId};
+use xoff_host::flowtune::stream_id::{Direction, StreamId};
 use xoff_host::flowtune::{AgentConfig, ControlKind, Detection};
 use xoff_host::hosts::SHORTER_HEADER;
 use xoff_host::transport::TcpConfig;

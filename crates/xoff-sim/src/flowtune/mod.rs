@@ -2,7 +2,7 @@
 //!
 //! An allocator is a node. Its NICs are hosts attached to the top switches of its domain, and all
 //! its messages are packets through them. [`allocator::Allocator`] computes rates once per
-//! `iteration`: a state machine that is told about flowlets and returns rates. A link carries both,
+//! `iteration`: a state machine that gets flowlets and returns rates. A link carries both,
 //! in TCP connections or in datagrams.
 
 pub mod allocator;
@@ -19,7 +19,8 @@ use xoff_core::rng::mix64;
 use xoff_core::{HostId, NodeId};
 use xoff_host::Hosts;
 use xoff_host::flowtune::agent::AgentStats;
-use xoff_host::flowtune::stream::{StreamId, StreamStats};
+use xoff_host::flowtune::stream::StreamStats;
+use xoff_host::flowtune::stream_id::StreamId;
 use xoff_net::topo::{Attachment, Topology};
 
 use self::allocator::{Allocator, AllocatorStats};

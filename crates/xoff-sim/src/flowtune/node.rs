@@ -6,7 +6,7 @@ use std::sync::Arc;
 use xoff_core::{PortId, TimerId};
 use xoff_host::Hosts;
 use xoff_host::flowtune::Message;
-use xoff_host::flowtune::stream::{Direction, StreamId};
+use xoff_host::flowtune::stream_id::{Direction, StreamId};
 use xoff_net::Fabric;
 use xoff_net::phase;
 use xoff_net::topo::Routes;

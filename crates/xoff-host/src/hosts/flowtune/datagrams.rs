@@ -7,7 +7,7 @@ use xoff_net::{Fabric, Kind, Packet};
 use super::{FlowtuneHosts, StreamSpec};
 use crate::flowtune::Message;
 use crate::flowtune::datagram::{Datagrams, endpoint_id, nanos, picos};
-use crate::flowtune::stream::{Direction, StreamId};
+use crate::flowtune::stream_id::{Direction, StreamId};
 use crate::hosts::Hosts;
 
 /// A header of UDP is this much shorter than TCP's, which `frame.header` has (bytes).

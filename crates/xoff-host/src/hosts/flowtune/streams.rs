@@ -9,7 +9,7 @@ use super::StreamSpec;
 use crate::cc::{ControlConfig, NewRenoConfig};
 use crate::flow::{FlowStart, Sender};
 use crate::flowtune::Message;
-use crate::flowtune::stream::{Direction, StreamId};
+use crate::flowtune::stream_id::{Direction, StreamId};
 use crate::hosts::Hosts;
 use crate::recovery::{Reply, SenderHalf, sack};
 use crate::transport::Recovery;

@@ -38,28 +38,25 @@ struct Count {
 #[repr(C)]
 pub struct Held {
     headroom_bytes: u64,
-    threshold_ppm: u64,
+    threshold_ppm: i64,
     counts: [Count; CLASSES],
 }
 
 /// The memory of a switch that its ingresses share.
 #[derive(Debug)]
 pub struct SharedPool {
-    pool: u64,
-    pool_used: u64,
+    pool: i64,
+    /// Bytes of the pool that are not in use. Negative if packets that need no admission exceed it.
+    free: i64,
     reserve: u64,
     resume_offset: u64,
 }
 
 impl SharedPool {
-    fn free(&self) -> u64 {
-        self.pool.saturating_sub(self.pool_used)
-    }
-
     /// Whether an ingress may hold this many bytes of the pool.
     #[inline(always)]
     fn allows(&self, ingress: &Held, shared: u64) -> bool {
-        is_within(shared, self.free(), ingress.threshold_ppm)
+        is_within(shared, self.free, ingress.threshold_ppm)
     }
 
     fn shared(&self, count: &Count) -> u64 {
@@ -76,21 +73,19 @@ impl Accounting for SharedPool {
         let count = &mut ingress.counts[class as usize];
         let held = count.bytes + bytes;
         let shared = held.saturating_sub(self.reserve);
-        let mut free = self.free();
         if shared == 0 {
             count.bytes = held;
-        } else if !is_within(shared, free, ingress.threshold_ppm) {
+        } else if !is_within(shared, self.free, ingress.threshold_ppm) {
             count.headroom += bytes;
         } else {
             count.bytes = held;
-            self.pool_used += bytes.min(shared);
-            free = self.free();
+            self.free -= bytes.min(shared) as i64;
         }
         if paused >> class & 1 == 1 {
             return 0;
         }
         let shared = count.bytes.saturating_sub(self.reserve);
-        if count.headroom == 0 && is_within(shared + 1, free, ingress.threshold_ppm) {
+        if count.headroom == 0 && is_within(shared + 1, self.free, ingress.threshold_ppm) {
             return 0;
         }
         1 << class
@@ -115,7 +110,7 @@ impl Accounting for SharedPool {
             bytes -= from_headroom;
         }
         let shared = count.bytes.saturating_sub(self.reserve);
-        self.pool_used -= bytes.min(shared);
+        self.free += bytes.min(shared) as i64;
         count.bytes =
             count.bytes.checked_sub(bytes).expect("PFC's ingress accounting went negative");
         if paused >> class & 1 == 0 || count.headroom > 0 {
@@ -160,9 +155,10 @@ impl Pfc {
                 Bytes(buffer_bytes)
             )
         })?;
+        let pool = i64::try_from(pool).unwrap_or(i64::MAX);
         let accounting = SharedPool {
             pool,
-            pool_used: 0,
+            free: pool,
             reserve: config.reserve.0,
             resume_offset: config.resume_offset.0,
         };
@@ -252,7 +248,8 @@ impl HopControl for Pfc {
             }
         }
         let place = || "bytes of the pool in use".to_owned();
-        equal(Checker::Buffers, pool_used, self.accounting.pool_used, place)
+        let SharedPool { pool, free, .. } = self.accounting;
+        equal(Checker::Buffers, pool_used as i64, pool - free, place)
     }
 }
 
@@ -266,22 +263,22 @@ impl Elide for Pfc {
     }
 
     fn join_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
-        self.accounting.pool_used += u64::from(packet.wire_bytes);
+        self.accounting.free -= i64::from(packet.wire_bytes);
     }
 
     fn leave_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
-        self.accounting.pool_used -= u64::from(packet.wire_bytes);
+        self.accounting.free += i64::from(packet.wire_bytes);
     }
 }
 
 /// Whether `bytes` are at most the share `ppm` of `free` bytes: by products, without division.
 #[inline(always)]
-fn is_within(bytes: u64, free: u64, ppm: u64) -> bool {
-    bytes * 1_000_000 <= free * ppm
+fn is_within(bytes: u64, free: i64, ppm: i64) -> bool {
+    bytes as i64 * 1_000_000 <= free * ppm
 }
 
-fn threshold_ppm(config: &PfcConfig, rate: u64, nic_rate: u64) -> u64 {
-    let mut ppm = (config.threshold * 1e6) as u64;
+fn threshold_ppm(config: &PfcConfig, rate: u64, nic_rate: u64) -> i64 {
+    let mut ppm = (config.threshold * 1e6) as i64;
     let mut rate = rate;
     while config.threshold_follows_rate && rate > nic_rate && ppm < 1_000_000 {
         ppm *= 2;
@@ -380,7 +377,10 @@ mod tests {
         while drained.accounts(5).counts[0].bytes + drained.accounts(5).counts[0].headroom > 0 {
             leave(&mut drained, packet);
         }
-        assert_eq!((drained.accounting.pool_used, drained.ingresses[5].paused), (0, 0));
+        assert_eq!(
+            (drained.accounting.free, drained.ingresses[5].paused),
+            (drained.accounting.pool, 0)
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use xoff_core::HostId;
 use xoff_host::flowtune::Message;
-use xoff_host::flowtune::stream::{Direction, StreamId};
+use xoff_host::flowtune::stream_id::{Direction, StreamId};
 
 use super::super::Site;
 use super::super::allocator::Allocator;
@@ -16,17 +16,17 @@ pub(in crate::flowtune) struct Connections {
     /// Validity of rates after a message (ps).
     lifetime: u64,
     /// By server: time of the last rate or renewal (ps).
-    told: Vec<u64>,
+    renewed: Vec<u64>,
 }
 
 impl Connections {
     pub(super) fn new(site: &Site, lifetime: u64) -> Self {
-        Self { servers: site.servers.clone(), lifetime, told: vec![0; site.server_ids().len()] }
+        Self { servers: site.servers.clone(), lifetime, renewed: vec![0; site.server_ids().len()] }
     }
 
     /// Asks all servers for a report of all their flowlets, after a restart.
     pub(super) fn ask(&mut self, tell: &mut Vec<(StreamId, Message)>) {
-        self.told.fill(0);
+        self.renewed.fill(0);
         let servers = (self.servers.start.0..self.servers.end.0).map(HostId);
         tell.extend(servers.map(|server| (StreamId::from_allocator(server), Message::Resync)));
     }
@@ -44,14 +44,14 @@ impl Connections {
             if let (Direction::FromAllocator(server), Message::Rate { .. }) =
                 (stream.direction(), message)
             {
-                self.told[(server.0 - self.servers.start.0) as usize] = now;
+                self.renewed[(server.0 - self.servers.start.0) as usize] = now;
             }
         }
         let due = now.saturating_sub(self.lifetime / 2);
         let mut renewals = 0;
-        for ((server, flowlets), told) in allocator.servers().zip(&mut self.told) {
-            if flowlets > 0 && *told <= due {
-                *told = now;
+        for ((server, flowlets), renewed) in allocator.servers().zip(&mut self.renewed) {
+            if flowlets > 0 && *renewed <= due {
+                *renewed = now;
                 renewals += 1;
                 tell.push((StreamId::from_allocator(server), Message::Renewal));
             }

@@ -6,7 +6,7 @@ mod sessions;
 use std::ops::Range;
 
 use xoff_host::Hosts;
-use xoff_host::flowtune::stream::StreamId;
+use xoff_host::flowtune::stream_id::StreamId;
 use xoff_host::flowtune::{ControlKind, Message};
 use xoff_net::Fabric;
 
@@ -36,7 +36,7 @@ impl Link {
     /// A datagram has arrived.
     pub(super) fn receive(&mut self, now: u64, datagram: &[u8], allocator: &mut Allocator) {
         match self {
-            Self::Tcp(_) => unreachable!("a datagram beside connections"),
+            Self::Tcp(_) => unreachable!("a datagram to an allocator with connections"),
             Self::Udp(sessions) => sessions.receive(now, datagram, allocator),
         }
     }

@@ -5,7 +5,7 @@ use xoff_core::HostId;
 use xoff_host::Hosts;
 use xoff_host::flowtune::Message;
 use xoff_host::flowtune::datagram::{endpoint_id, key, nanos, secret};
-use xoff_host::flowtune::stream::{Direction, StreamId};
+use xoff_host::flowtune::stream_id::{Direction, StreamId};
 use xoff_net::Fabric;
 
 use super::super::FlowtuneConfig;
