@@ -395,6 +395,32 @@ class Pfc(TypedDict):
     """The watchdog of switches. Null with `pfc.watchdog = "off"`."""
 
 
+class RefusedPackets(TypedDict):
+    """Packets of one class that found no room."""
+
+    threshold: int
+    """Lossy: their queue had reached its dynamic threshold."""
+    headroom: int
+    """Lossless: the headroom of their ingress was full."""
+    headroom_pool: int
+    """Lossless: the pool of all headrooms was used up."""
+    memory: int
+    """The memory was full: more classes used headroom than it was set aside for."""
+
+
+class ClassMemory(TypedDict):
+    """Accounts of classes in the memory of switches (`buffer.by_class`,
+    `pfc.headroom_oversubscription`, or a watchdog of PFC), over the whole run.
+    """
+
+    headroom_max_bytes: int
+    """The most bytes of headroom in use at once in one switch."""
+    refused: dict[str, RefusedPackets]
+    """Packets that found no room, by class and cause; classes without any are left out. A part of
+    `drops_packets`.
+    """
+
+
 class Pipeline(TypedDict):
     """Pipelined switches over the whole run."""
 
@@ -773,6 +799,8 @@ class Summary(TypedDict):
     """
     pfc: Pfc
     """Pauses by PFC, or by switches with ingress queues."""
+    class_memory: ClassMemory | None
+    """Memory of switches by traffic class. Null if they keep no accounts of classes."""
     pipeline: Pipeline | None
     """Pipelined switches. Null without any."""
     bfc: Bfc | None

@@ -1,9 +1,14 @@
 //! A switch's packet memory: the admission of packets to queues.
 
-use xoff_core::knobs::{Effect, because};
+use xoff_core::knobs::{CLASSES as TELLS_CLASSES, Checked, Effect, because};
 use xoff_core::{Bytes, choices, knobs};
 
-use crate::capability::{DYNAMIC_THRESHOLD, GATEWAYS};
+use crate::capability::{CLASS_MEMORY, DYNAMIC_THRESHOLD, GATEWAYS};
+use crate::packet::CLASSES;
+
+pub use by_class::{ByClass, Profile};
+
+mod by_class;
 
 choices! {
     /// Kinds of buffer.
@@ -36,11 +41,28 @@ knobs! {
         /// With 1, a single queue gets half of the memory.
         alpha: f64 = 1.0 => [
             Effect::Unless(unlimited),
+            Effect::Unless(dedicated),
             Effect::Unless(|buffer| because(
-                buffer.kind == BufferKind::Dedicated,
-                "buffer.kind = \"dedicated\"",
+                (0..CLASSES as u8).all(|class| {
+                    buffer.by_class.of(class).is_some_and(|own| own.alpha.is_some())
+                }),
+                "buffer.by_class gives every class its own alpha",
             )),
             Effect::Needs(DYNAMIC_THRESHOLD),
+        ],
+        /// Shares of single traffic classes, as "0: lossy alpha 1, 3: alpha 0.25 reserve 8KB
+        /// headroom 60KB". Under PFC, classes are lossless except those that are `lossy`; without
+        /// PFC all are lossy. `alpha` is the dynamic threshold, of a lossy class at each egress
+        /// queue, of a lossless one at each ingress, where it pauses the neighbour. `reserve` is
+        /// guaranteed to each such queue or ingress. `headroom` is that of each ingress, and
+        /// `resume_offset` says when the neighbour is resumed. What a class does not name is that
+        /// of all classes: `buffer.alpha` and no reserve if lossy, else the settings of `pfc`.
+        /// SONiC has such profiles (BUFFER_PROFILE).
+        by_class: ByClass = ByClass::default() => [
+            Effect::Unless(unlimited),
+            Effect::Unless(dedicated),
+            Effect::Needs(CLASS_MEMORY),
+            Effect::Needs(TELLS_CLASSES),
         ],
     }
 }
@@ -48,6 +70,11 @@ knobs! {
 /// The reason that settings of a limit have no effect, if they have none.
 fn unlimited(buffer: &BufferConfig) -> Option<String> {
     because(buffer.kind == BufferKind::Unlimited, "buffer.kind = \"unlimited\"")
+}
+
+/// The reason that settings of a shared memory have no effect, if they have none.
+fn dedicated(buffer: &BufferConfig) -> Option<String> {
+    because(buffer.kind == BufferKind::Dedicated, "buffer.kind = \"dedicated\"")
 }
 
 /// The size of a memory that never fills up.
@@ -65,6 +92,14 @@ enum QueueLimit {
 }
 
 impl BufferConfig {
+    /// Checks the settings on their own.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    pub fn check(&self) -> Checked {
+        self.by_class.check()
+    }
+
     /// True if queues have no limit.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
@@ -90,11 +125,17 @@ impl BufferConfig {
         match self.kind {
             BufferKind::Unlimited => None,
             BufferKind::Dedicated => Some(self.size),
-            BufferKind::Shared if self.alpha > 0.0 => {
+            BufferKind::Shared if self.limits_queues() => {
                 Some(Bytes((self.size.0 as f64 * self.alpha / (1.0 + self.alpha)) as u64))
             }
             BufferKind::Shared => Some(self.size),
         }
+    }
+
+    /// True if one threshold limits each queue of a shared memory. If classes have shares of their
+    /// own, the hop control keeps their accounts.
+    fn limits_queues(&self) -> bool {
+        self.alpha > 0.0 && self.by_class.is_empty()
     }
 }
 
@@ -116,7 +157,7 @@ impl Buffer {
     #[must_use]
     pub fn new(config: &BufferConfig) -> Self {
         let (size, queue) = match config.kind {
-            BufferKind::Shared if config.alpha > 0.0 => {
+            BufferKind::Shared if config.limits_queues() => {
                 // Bounded, so that a product with the free bytes fits.
                 let most = i64::MAX / (config.size.0.max(1) as i64);
                 (config.size.0, QueueLimit::FreePpm(((config.alpha * 1e6) as i64).min(most)))

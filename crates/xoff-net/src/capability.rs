@@ -57,5 +57,9 @@ pub const BACKPRESSURE: Capability = Capability("there is no backpressure to lea
 pub const TURNS: Capability = Capability("the scheduler serves its queues without turns");
 /// A dynamic threshold limits each egress queue.
 pub const DYNAMIC_THRESHOLD: Capability = Capability("PFC limits each ingress instead");
+/// The hop control keeps accounts of classes in a switch's memory.
+pub const CLASS_MEMORY: Capability = Capability(
+    "only switch.hop = \"pfc\" or \"none\" divides the memory of switches among classes",
+);
 /// The topology has gateways.
 pub const GATEWAYS: Capability = Capability("only network.topology = \"two-dc\" has gateways");

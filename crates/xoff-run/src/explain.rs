@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use xoff_core::{BitRate, Bytes, Ps};
+use xoff_net::hop::PfcPort;
 use xoff_net::topo::Port;
 use xoff_scenario::Resolved;
 use xoff_sim::Setup;
@@ -63,24 +64,24 @@ impl Explanation {
 fn thresholds(setup: &Setup) -> BTreeMap<String, u64> {
     let (topology, switch) = (&setup.topology, &setup.switch);
     let mut found = BTreeMap::new();
-    let of_port = |port: &Port| (port.rate.0, port.delay.0);
+    let of_port = |port: &Port| PfcPort { rate: port.rate.0, delay_ps: port.delay.0 };
     let marking = marking(&switch.ecn);
     for node in topology.switch_ids() {
         let layer = topology.layer(node);
         if switch.architecture.pause().is_none() {
             let buffer = switch.buffer.of(topology.is_gateway(node));
-            if let Some(limit) = buffer.queue_limit() {
+            if let Some(limit) = buffer.queue_limit().filter(|_| buffer.by_class.is_empty()) {
                 let of_queue = format!("{layer}.most_in_a_queue");
                 found.entry(of_queue).or_insert(limit.0);
             }
             let ports: Vec<_> = topology.ports_of(node).iter().map(of_port).collect();
-            for (name, bytes) in switch.hop.explain(buffer.size.0, &ports) {
+            for (name, bytes) in switch.hop.explain(&buffer, &ports) {
                 found.entry(format!("{layer}.{name}")).or_insert(bytes);
             }
         }
         for port in topology.ports_of(node) {
             let link = topology.link_name(port);
-            let aside = switch.hop.set_aside(&[of_port(port)]);
+            let aside = switch.hop.set_aside(&switch.buffer, &[of_port(port)]);
             if aside > 0 {
                 found.entry(format!("{link}.pfc_set_aside")).or_insert(aside);
             }
@@ -160,8 +161,25 @@ mod tests {
         let found = explained(&format!("scheme = \"dctcp\"\n{LONG}"), &[]).thresholds;
         assert_eq!(found["leaf-host.pfc_set_aside"], 3 * 12_500 + 4096);
         assert_eq!(found["leaf.pfc_pool"], 12_000_000 - 24 * 41_596);
-        assert_eq!(found["leaf.pfc_pause_of_a_lone_ingress"], 1_090_258);
+        // And the reserve of the ingress.
+        assert_eq!(found["leaf.pfc_pause_of_a_lone_ingress"], 1_090_258 + 4096);
         assert_eq!(found["ecn_kmin"], 100_000);
         assert_eq!(found["leaf-spine.ecn_kmin_drains_in_ps"], 8_000_000);
+    }
+
+    /// Class 3 has 60 KB at each of 24 links, and the others share what they had. A lossy class may
+    /// fill two thirds of the pool, and class 3 a fifth.
+    #[test]
+    fn classes_have_thresholds_of_their_own() {
+        let by_class = "buffer.by_class=3: alpha 0.25 reserve 0B headroom 60KB, 0: lossy alpha 2";
+        let sets = [by_class, "transport.timeout=10ms", "pfc.headroom_oversubscription=2"];
+        let found = explained(&format!("scheme = \"dctcp\"\n{LONG}"), &sets).thresholds;
+        let pool = 12_000_000 - 24 * (4096 + (60_000 + 37_500) / 2);
+        assert_eq!(found["leaf.pfc_pool"], pool);
+        assert_eq!(found["leaf.pfc_headroom_pool"], 24 * 48_750);
+        assert_eq!(found["leaf.class3_pfc_pause_of_a_lone_ingress"], pool / 5);
+        assert_eq!(found["leaf.class0_most_in_a_queue"], pool * 2 / 3);
+        assert_eq!(found["leaf-host.pfc_set_aside"], 4096 + 48_750);
+        assert_eq!(found.get("leaf.most_in_a_queue"), None);
     }
 }

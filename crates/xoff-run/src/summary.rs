@@ -4,6 +4,7 @@
 
 mod bfc;
 mod buffers;
+mod class_memory;
 mod classes;
 mod dead_hosts;
 mod elision;
@@ -30,6 +31,7 @@ use xoff_sim::simulation::Plan;
 
 pub use bfc::{Bfc, BfcHardware};
 pub use buffers::{Buffer, BufferWatermark};
+pub use class_memory::{ClassMemory, RefusedPackets};
 pub use classes::{Class, SlowdownBin, SlowdownGroup};
 pub use dead_hosts::DeadHost;
 pub use elision::Elision;
@@ -112,6 +114,8 @@ keys! {
         backlog_bytes: Named<Option<f64>>,
         /// Pauses by PFC, or by switches with ingress queues.
         pfc: Pfc,
+        /// Memory of switches by traffic class. Null if they keep no accounts of classes.
+        class_memory: Option<ClassMemory>,
         /// Pipelined switches. Null without any.
         pipeline: Option<Pipeline>,
         /// Backpressure Flow Control. Null without BFC's queues.
@@ -202,6 +206,7 @@ impl Summary {
             outstanding_flows: OutstandingFlows::of(simulation),
             backlog_bytes: backlog(simulation),
             pfc: Pfc::of(simulation, &ports, &totals),
+            class_memory: ClassMemory::of(simulation),
             pipeline: Pipeline::of(simulation),
             bfc: totals.bfc.map(|stats| Bfc::of(simulation, &ports, &stats)),
             bfc_hardware: totals.tofino.map(|stats| BfcHardware::of(simulation, &stats)),

@@ -144,6 +144,10 @@ impl<H: Elide> HopControl for Eliding<H> {
         None
     }
 
+    fn on_refused(&mut self, egress: u16, packet: &Packet) {
+        self.inner.on_refused(egress, packet);
+    }
+
     fn next_signal(&mut self) -> Option<Signal> {
         self.inner.next_signal()
     }
@@ -199,15 +203,19 @@ impl<H: Elide> HopControl for Eliding<H> {
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::Bytes;
+
     use super::super::{Ask, Pfc, PfcConfig, PfcPort};
     use super::*;
+    use crate::buffer::BufferConfig;
     use crate::sched::Fifo;
 
     const PORTS: usize = 4;
 
     fn pfc() -> Pfc {
         let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
-        Pfc::new(&PfcConfig::default(), &[port; PORTS], 1_000_000, port.rate).unwrap()
+        let buffer = BufferConfig { size: Bytes(1_000_000), ..BufferConfig::default() };
+        Pfc::new(&PfcConfig::default(), &buffer, &[port; PORTS], port.rate).unwrap()
     }
 
     fn packet(ingress: u16) -> Packet {

@@ -40,7 +40,9 @@ pub(crate) use frame_sender::FrameSender;
 pub(crate) use ingress::IngressControl;
 pub use nic_queues::NicQueues;
 pub use none::{NoHopConfig, Uncontrolled};
-pub use pfc::{Pfc, PfcConfig, PfcPort, StuckQueue, Watchdog, Watched};
+pub use pfc::{
+    ClassPfc, ClassStats, Pfc, PfcConfig, PfcPort, Refused, StuckQueue, Watchdog, Watched,
+};
 pub use settings::{Derived, HopContext, HopPort, HopSettings, HopSite, NetworkSize};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 
@@ -106,6 +108,9 @@ pub trait HopControl {
     fn on_dequeue(&mut self, _now: u64, _egress: u16, _packet: &mut Packet) -> Option<Signal> {
         None
     }
+
+    /// A data packet for port `egress` has found no room and is dropped.
+    fn on_refused(&mut self, _egress: u16, _packet: &Packet) {}
 
     /// The next signal to send, after one was returned.
     fn next_signal(&mut self) -> Option<Signal> {
@@ -225,6 +230,9 @@ xoff_core::dispatch! {
         None(Uncontrolled),
         /// Priority flow control.
         Pfc(Pfc),
+        /// The same with limits by class. Lossy classes have them without priority flow control,
+        /// too.
+        PfcByClass(ClassPfc),
         /// Backpressure flow control.
         Bfc(Bfc<PauseCounters>),
         /// The same with queues divided among classes.
@@ -267,6 +275,16 @@ impl AnyHop {
     pub fn stuck_queues(&self) -> Option<&[StuckQueue]> {
         match self {
             Self::WatchedPfc(watched) => Some(watched.stuck()),
+            _ => None,
+        }
+    }
+
+    /// Counts of its classes, if they have limits of their own.
+    #[must_use]
+    pub fn class_stats(&self) -> Option<&ClassStats> {
+        match self {
+            Self::PfcByClass(pfc) => Some(pfc.class_stats()),
+            Self::WatchedPfc(watched) => Some(watched.inner().class_stats()),
             _ => None,
         }
     }
@@ -320,6 +338,7 @@ impl AnyHop {
         matches!(
             self,
             Self::Pfc(_)
+                | Self::PfcByClass(_)
                 | Self::WatchedPfc(_)
                 | Self::ElidingPfc(_)
                 | Self::Bfc(_)

@@ -4,7 +4,8 @@ use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::Need;
 use xoff_core::{BitRate, Bytes, Ps, Rng};
 
-use super::{AnyHop, FRAME_BYTES, HopQueues, NicQueues};
+use super::{AnyHop, FRAME_BYTES, HopQueues, NicQueues, PfcPort};
+use crate::buffer::{BufferConfig, ByClass};
 
 /// A port of a switch.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +23,8 @@ pub struct HopPort {
 pub struct HopSite {
     /// Its ports.
     pub ports: Vec<HopPort>,
-    /// Its packet memory (bytes).
-    pub buffer_bytes: u64,
+    /// Its packet memory.
+    pub buffer: BufferConfig,
     /// The rate of the fastest host (bit/s).
     pub nic_rate: u64,
     /// Hosts of the network.
@@ -34,6 +35,14 @@ pub struct HopSite {
     pub carried_queues: bool,
     /// A random stream for the hop control.
     pub rng: Rng,
+}
+
+impl HopSite {
+    /// Its ports, as PFC sees them.
+    pub(super) fn pfc_ports(&self) -> Vec<PfcPort> {
+        let ports = self.ports.iter();
+        ports.map(|port| PfcPort { rate: port.rate, delay_ps: port.delay_ps }).collect()
+    }
 }
 
 /// The values on which derived settings of a hop control depend.
@@ -80,15 +89,19 @@ pub trait HopSettings {
         Ok(())
     }
 
-    /// The bytes that a switch with these ports (bit/s, propagation delay in ps) sets aside before
-    /// ports share the rest of its memory.
-    fn set_aside(&self, _ports: &[(u64, u64)]) -> u64 {
+    /// The bytes that a switch with these ports sets aside before ports share the rest of its
+    /// memory.
+    fn set_aside(&self, _buffer: &BufferConfig, _ports: &[PfcPort]) -> u64 {
         0
     }
 
-    /// What follows for a switch with this memory and these ports (bit/s, propagation delay in ps):
-    /// names and bytes, for people.
-    fn explain(&self, _memory: u64, _ports: &[(u64, u64)]) -> Vec<(&'static str, u64)> {
+    /// What follows for a switch with this memory and these ports: names and bytes, for people.
+    fn explain(&self, _buffer: &BufferConfig, _ports: &[PfcPort]) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+
+    /// Its settings that the shares of classes replace, because each class has its own.
+    fn replaced(&self, _classes: &ByClass) -> Vec<&'static str> {
         Vec::new()
     }
 
@@ -128,9 +141,9 @@ pub trait HopSettings {
         Err("there is no backpressure to leave out")
     }
 
-    /// The setting with which it releases queues that stay paused, at the price of lost packets, if
-    /// it does.
-    fn releases_queues(&self) -> Option<&'static str> {
+    /// The setting with which it loses packets although it pauses neighbours, and how, if it has
+    /// one.
+    fn loses_packets(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 

@@ -5,7 +5,7 @@ use xoff_core::knobs;
 use xoff_core::knobs::Checked;
 
 use super::fixed_queues::{Discipline, FixedQueues, Line, Mask};
-use super::{AnyScheduler, SchedulerSettings, SchedulerSite};
+use super::{AnyScheduler, HopQueues, SchedulerSettings, SchedulerSite};
 use crate::packet::{CLASSES, Pool};
 
 /// The largest weight. It limits the bytes of one turn.
@@ -76,6 +76,13 @@ impl EtsConfig {
 impl SchedulerSettings for EtsConfig {
     fn check(&self) -> Checked {
         self.plan().map(|_| ())
+    }
+
+    fn serves(&self, queues: &HopQueues) -> Result<(), String> {
+        match queues {
+            HopQueues::Any | HopQueues::Classes => Ok(()),
+            HopQueues::Assigned(_) => Err("serves queues of classes, not of flows".into()),
+        }
     }
 
     fn takes_turns(&self) -> bool {
@@ -181,6 +188,15 @@ impl Discipline for StrictThenWeighted {
     #[inline]
     fn on_empty(&mut self, turn: &mut Turn, _class: u8) {
         turn.deficit = 0;
+    }
+
+    /// A paused class keeps none either, or several pauses would add up to a long turn.
+    fn on_pause(&mut self, lines: &mut [Line<Turn>], changed: u32, paused: u32) {
+        for (class, line) in (0..).zip(lines) {
+            if (changed & paused).has(class) {
+                line.state.deficit = 0;
+            }
+        }
     }
 
     #[inline]

@@ -36,6 +36,26 @@ fn strict_classes_go_first_in_their_order() {
     assert_eq!(classes(&mut pool, &mut ets), [2]);
 }
 
+/// A class that is paused again and again in its turn does not save up credit.
+#[test]
+fn pauses_do_not_make_a_turn_longer() {
+    let (mut pool, mut ets) = (Pool::default(), ets("", "4,1,1,1,1,1,1,1"));
+    for _ in 0..60 {
+        push(&mut pool, &mut ets, 0, 1530);
+        push(&mut pool, &mut ets, 1, 1530);
+    }
+    for _ in 0..10 {
+        ets.set_paused(0);
+        while ets.pop(&mut pool).map(|id| pool[id].queue) != Some(0) {}
+        ets.set_paused(1);
+        assert_eq!(ets.pop(&mut pool).map(|id| pool[id].queue), Some(1));
+    }
+    ets.set_paused(0);
+    let left = classes(&mut pool, &mut ets);
+    let turns: Vec<usize> = left.chunk_by(|one, other| one == other).map(<[u8]>::len).collect();
+    assert_eq!(turns[..4], [4, 1, 4, 1], "{left:?}");
+}
+
 #[test]
 fn settings_that_name_no_classes_are_refused() {
     for (strict, weights, key) in [

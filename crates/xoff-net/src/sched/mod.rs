@@ -187,9 +187,15 @@ macro_rules! each_pair {
             Carried Priorities,
             // Queues of classes.
             Pfc Fifo,
+            Pfc Ets,
             Sfc Fifo,
+            Sfc Ets,
             ElidingPfc Fifo,
+            ElidingPfc Ets,
             WatchedPfc Fifo,
+            WatchedPfc Ets,
+            PfcByClass Fifo,
+            PfcByClass Ets,
             // Queues to which flows are assigned.
             Bfc Drr,
             Bfc Srf,

@@ -94,3 +94,33 @@ fn a_class_is_marked_at_its_own_thresholds() {
     assert_eq!(marks("3: 10KB-10KB, 4: never", 4), 0);
     assert_eq!(marks("", 3), usual);
 }
+
+/// The link between two leaves carries three classes, and PFC pauses one of them for a receiver that
+/// others fill. The two others share what it leaves in proportion to their weights.
+#[test]
+fn a_paused_class_leaves_the_weights_of_others() {
+    let flow = |(src, dst, class, bytes): (u8, u8, u8, &str)| {
+        format!(
+            "[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = {dst}\nbytes = \"{bytes}\"\n\
+             priority = {class}\nclass = \"{class}\"\n"
+        )
+    };
+    // Class 3 could have most of the link, but half of its receiver's link is taken.
+    let flows = [(0, 4, 1, "2MB"), (1, 5, 2, "6MB"), (2, 6, 3, "0B"), (7, 6, 3, "0B")];
+    let text = "scheme = \"pfc\"\n[network]\ntopology = \"leaf-spine\"\n[leaf_spine]\n\
+                leaves = 2\nspines = 1\nhosts_per_leaf = 4\n[switch]\nscheduler = \"ets\"\n\
+                [ets]\nweights = \"1,1,3,8,1,1,1,1\"\n\
+                [run]\nwarmup = \"0us\"\nmeasure = \"2ms\"\n";
+    let text = text.to_owned() + &flows.map(flow).concat();
+    let (run, rows) = run(&text, &["run.drain=0us"]);
+    let seconds = |class| {
+        let row = rows.iter().find(|row| row.class == class).expect("it ends");
+        row.fct_ps as f64 / 1e12
+    };
+    let ends = [seconds(0), seconds(1)];
+    assert!((ends[0] / ends[1] - 1.0).abs() < 0.03, "{ends:?}");
+    // Without pauses the weight of class 3 would leave them a third of the link.
+    let share = 8e6 * 8.0 * 1048.0 / 1000.0 / ends[1] / 100e9;
+    assert!(share > 0.38, "{share}");
+    assert_eq!(over_switches(&run, |switch| switch.stats().drops), 0);
+}

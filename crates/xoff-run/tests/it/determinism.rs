@@ -203,6 +203,26 @@ fn losses_are_the_same_however_it_is_cut() {
     }
 }
 
+/// Lossy and lossless classes in one memory, with and without PFC, by strict order and by weights.
+#[test]
+fn shares_of_classes_are_the_same_however_it_is_cut() {
+    let priorities = ["traffic.1.priority=3", "traffic.2.priority=5", "transport.timeout=50us"];
+    let small = ["buffer.size=4MB", "run.check_invariants=true"];
+    for overrides in [
+        &["buffer.by_class=0: lossy alpha 0.1 reserve 2KB, 3: alpha 0.05 headroom 50KB"][..],
+        &["switch.scheduler=ets", "pfc.headroom_oversubscription=8", "pfc.threshold=0.01"],
+        &["switch.hop=none", "buffer.by_class=3: alpha 0.5 reserve 2KB, 5: alpha 0.1"],
+        &["switch.scheduler=ets", "buffer.by_class=3: lossy, 5: alpha 0.5", "pfc.watchdog=drop"],
+    ] {
+        let overrides: Vec<&str> =
+            priorities.iter().chain(&small).chain(overrides).copied().collect();
+        let whole = assert_same_however_cut("dctcp", &overrides);
+        assert!(whole.summary.drops_packets > 0, "{overrides:?} lost nothing");
+        let refused = whole.summary.class_memory.expect("accounts of classes").refused;
+        assert!(!refused.0.is_empty(), "{overrides:?}");
+    }
+}
+
 /// A flow of a query often begins at a NIC where another has just ended, with a time to look for
 /// its timeout. Whether it has the other's slot depends on the partition's other hosts.
 #[test]

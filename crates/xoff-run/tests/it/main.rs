@@ -7,6 +7,7 @@ mod bfc_hardware;
 mod bfc_senders;
 mod bfc_variants;
 mod capture;
+mod class_memory;
 mod classes;
 mod closed_forms;
 mod collective;

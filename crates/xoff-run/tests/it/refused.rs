@@ -273,6 +273,53 @@ fn classes_that_cannot_divide_queues_are_refused() {
     }
 }
 
+/// Shares of classes need a queue for each class, and parts that keep their accounts.
+#[test]
+fn shares_that_mean_nothing_are_refused() {
+    let all = |own: &str| {
+        let each = (0..8).map(|class| format!("{class}: {own}")).collect::<Vec<_>>();
+        format!("buffer.by_class={}", each.join(","))
+    };
+    for (scheme, setting, said) in [
+        ("bfc", "buffer.by_class=3: alpha 1", "only switch.hop = \"pfc\" or \"none\" divides"),
+        ("capfc-max", "buffer.by_class=3: alpha 1", "ingress_size and egress_size"),
+        ("ndp", "buffer.by_class=3: alpha 1", "buffer.kind = \"dedicated\""),
+        ("ideal-fq", "buffer.by_class=3: alpha 1", "set switch.scheduler = \"fifo\" or \"ets\""),
+        ("homa", "buffer.by_class=3: alpha 1", "which scheduler = \"strict\" does not have"),
+        ("pfc", "buffer.by_class=3: alpha 65", "expected classes from 0 to 7, each once"),
+        ("pfc", "buffer.by_class=3: lossy headroom 9KB", "class 3 is lossy, so it has no headroom"),
+        ("pfc", "buffer.by_class=3: lossy", "waits for lost packets without limit: set transport"),
+        ("pfc", "pfc.headroom_oversubscription=2", "waits for them without limit: set transport"),
+        (
+            "pfc",
+            "pfc.headroom_oversubscription=0.5",
+            "headroom_oversubscription is 0, or 1 or more",
+        ),
+        ("pfc", "buffer.by_class=3: reserve 1MB", "or smaller ones in buffer.by_class"),
+        ("pfc", "buffer.alpha=0.5", "PFC limits each ingress instead"),
+        (
+            "tcp-cubic",
+            "buffer.by_class=3: headroom 9KB",
+            "has a headroom, but switch.hop = \"none\"",
+        ),
+        ("tcp-cubic", "buffer.by_class=3: reserve 9MB", "reserves take"),
+    ] {
+        assert_refused(scheme, setting, said);
+    }
+    for (more, said) in [
+        ("pfc.threshold=0.1", "buffer.by_class names every class"),
+        ("buffer.alpha=0.5", "buffer.by_class gives every class its own alpha"),
+        ("switch.elide=cycles", "cannot be combined with switch.elide = \"cycles\""),
+    ] {
+        let of_each = all("alpha 0.1");
+        let text = format!("scheme = \"pfc\"\n{SCENARIO}");
+        let overrides = [of_each, more.to_owned()];
+        let problems = Run::open(&text, "test.toml", &overrides, Threads::ONE).err();
+        let problems = problems.expect(more).to_string();
+        assert!(problems.contains(said), "{more}: {problems}");
+    }
+}
+
 /// TCP's controls need loss reports. Signals that they ignore have no effect.
 #[test]
 fn settings_that_mean_nothing_to_tcp_are_refused() {

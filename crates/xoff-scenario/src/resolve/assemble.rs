@@ -256,7 +256,7 @@ impl Resolver<'_> {
         let Some(mut buffer) = spec.buffer.clone() else {
             return BufferConfig { kind: BufferKind::Unlimited, ..BufferConfig::default() };
         };
-        if spec.hop.limits_ingress() {
+        if spec.hop.limits_ingress() && buffer.by_class.is_empty() {
             buffer.alpha = 0.0;
         }
         if let Some((name, size)) =

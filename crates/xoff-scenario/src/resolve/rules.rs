@@ -5,6 +5,7 @@
 //! Rules query the properties of parts ([`Seam`]) and do not match on particular parts. The
 //! requirements of a single part are declared by that part ([`Need`]).
 
+mod classes;
 mod hosts;
 mod leaf_spine;
 mod network;
@@ -24,7 +25,7 @@ pub(super) use network::{
 
 /// Checks everything that does not depend on the network.
 pub(super) fn check(spec: &Spec, reader: &mut Reader<'_>) {
-    const RULES: [fn(&Spec, &mut Reader<'_>); 22] = [
+    const RULES: [fn(&Spec, &mut Reader<'_>); 24] = [
         each_part,
         needs,
         hosts::window,
@@ -36,13 +37,15 @@ pub(super) fn check(spec: &Spec, reader: &mut Reader<'_>) {
         hosts::headers,
         hosts::capture,
         hosts::timeout_after_drops,
-        hosts::timeout_after_release,
+        hosts::timeout_after_losses,
         hosts::own_base_rtt,
         hosts::slow_receivers,
         hosts::under_allocator,
         switches::marks,
         switches::queues,
         switches::buffer,
+        classes::shares,
+        classes::of_all,
         switches::quantum,
         switches::paths,
         switches::ingress_queues,
@@ -76,6 +79,9 @@ fn each_part(spec: &Spec, reader: &mut Reader<'_>) {
     check(spec.overflow.own_section(), overflow);
     if let Some(ecn) = &spec.ecn {
         check("ecn", ecn.check());
+    }
+    if let Some(buffer) = &spec.buffer {
+        check("buffer", buffer.check());
     }
     if let Some(flowtune) = &spec.allocator {
         check("flowtune", flowtune.check());

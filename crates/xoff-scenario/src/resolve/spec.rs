@@ -176,7 +176,7 @@ impl Spec {
         let by_flow = self.flows_use_base_rtt();
         found.provide(needs::FLOW_BASE_RTT, by_flow);
         found.provide(needs::BASE_RTT, by_flow || self.network_uses_base_rtt());
-        found.provide(needs::DYNAMIC_THRESHOLD, !self.hop.limits_ingress());
+        found.provide(needs::DYNAMIC_THRESHOLD, !self.hop.limits_ingress() || self.has_lossy());
         found.provide_or(CLASSES, self.one_class());
         found.provide(needs::GATEWAYS, shape.has_gateways());
         let reason = format!("network.topology = {} has no gateways", shape.kind().show());
@@ -186,6 +186,12 @@ impl Spec {
         let reason = format!("switch.hop = {hop} has no backpressure to leave out");
         found.explain(needs::BACKPRESSURE, reason);
         found
+    }
+
+    /// True if a class is lossy by the threshold of all classes, also under PFC.
+    fn has_lossy(&self) -> bool {
+        let classes = self.buffer.iter().flat_map(|buffer| buffer.by_class.iter());
+        classes.into_iter().any(|(_, own)| own.lossy && own.alpha.is_none())
     }
 
     /// Queues take turns if there are several.

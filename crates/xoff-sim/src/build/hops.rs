@@ -32,7 +32,7 @@ impl Setup {
         let nic_rate = self.switch.nic_rate.or_else(highest);
         self.switch.hop.build(HopSite {
             ports: ports.collect(),
-            buffer_bytes: self.buffer(node).size.0,
+            buffer: self.buffer(node),
             nic_rate: nic_rate.unwrap_or(0),
             hosts: self.topology.hosts as usize,
             elided: self.elided(node),

@@ -7,6 +7,7 @@
 
 use super::{Memory, OutputQueued};
 use crate::fabric::Fabric;
+use crate::hop::{HopControl, each_hop};
 use crate::packet::{Kind, NONE, Queue};
 use crate::sched::{AnyScheduler, Common, Egress, Scheduler, each_scheduler};
 
@@ -33,13 +34,14 @@ impl OutputQueued {
     /// One packet of port `egress` gives way to `id`, which then tries again, or `id` is dropped.
     /// Returns the first of the dropped packets.
     fn make_room(&mut self, fabric: &mut Fabric, egress: u16, id: u32) -> u32 {
-        let Self { memory, egress: ports, .. } = self;
+        let Self { memory, hop, egress: ports, .. } = self;
         let port = &mut ports[egress as usize];
         let scheduler = &mut port.scheduler;
         let evicted = each_scheduler!(scheduler, queues => queues.evict(&mut fabric.packets, id));
         memory.stats.drops += 1;
         port.count_drop(fabric.packets[evicted.unwrap_or(id)].wire_bytes);
         let Some(evicted) = evicted else {
+            each_hop!(hop, hop => hop.on_refused(egress, &fabric.packets[id]));
             memory.lose(fabric, id);
             return id;
         };

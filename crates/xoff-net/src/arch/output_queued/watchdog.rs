@@ -4,7 +4,7 @@ use super::OutputQueued;
 use crate::fabric::Fabric;
 use crate::hop::{AnyHop, HopControl, obey};
 use crate::packet::Queue;
-use crate::sched::{AnyScheduler, Egress, QueueMask, Scheduler, each_scheduler};
+use crate::sched::{Egress, QueueMask, Scheduler, each_scheduler};
 
 impl OutputQueued {
     /// A neighbour's frame to a port with a watchdog has arrived. Returns false if there is none.
@@ -54,19 +54,17 @@ impl OutputQueued {
         }
         let (mut signals, now) = (Vec::new(), fabric.now);
         let Self { memory, hop: AnyHop::WatchedPfc(pfc), egress, .. } = self else { return None };
-        let Egress { common, scheduler: AnyScheduler::Fifo(queues), .. } =
-            &mut egress[number as usize]
-        else {
-            return None;
-        };
-        queues.set_paused(!lost);
-        while let Some(id) = queues.pop(&mut fabric.packets) {
-            pfc.count_drop(number, &fabric.packets[id]);
-            signals.extend(pfc.on_dequeue(now, number, &mut fabric.packets[id]));
-            let mut dropped = Queue::default();
-            dropped.push(&mut fabric.packets, id);
-            memory.drop_waiting(fabric, common, &mut dropped);
-        }
+        let Egress { common, scheduler, .. } = &mut egress[number as usize];
+        each_scheduler!(scheduler, queues => {
+            queues.set_paused(!lost);
+            while let Some(id) = queues.pop(&mut fabric.packets) {
+                pfc.count_drop(number, &fabric.packets[id]);
+                signals.extend(pfc.on_dequeue(now, number, &mut fabric.packets[id]));
+                let mut dropped = Queue::default();
+                dropped.push(&mut fabric.packets, id);
+                memory.drop_waiting(fabric, common, &mut dropped);
+            }
+        });
         signals.into_iter().for_each(|signal| self.signal(fabric, signal));
         self.take_shed(fabric, number)
     }

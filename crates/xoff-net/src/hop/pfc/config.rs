@@ -19,6 +19,10 @@ knobs! {
         /// cover the round trip of a pause; the third covers frames already being sent (the HPCC
         /// simulator's 3).
         headroom_factor: u32 = 3,
+        /// The headrooms of all ingresses and classes come from one pool that is this many times
+        /// smaller than their sum (SONiC's `over_subscribe_ratio`, by default 2 there). A packet
+        /// that finds the pool used up is dropped. 0: each has its headroom to itself.
+        headroom_oversubscription: f64 = 0.0,
         /// Bytes of a pause or resume frame on the wire: the smallest Ethernet frame (IEEE
         /// 802.1Qbb), or 43 as in the HPCC simulator (14 + 20 + 9).
         frame_size: Bytes = Bytes(64),

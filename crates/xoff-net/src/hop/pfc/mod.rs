@@ -3,14 +3,16 @@
 //!
 //! [`Pfc`] keeps the paused classes of each ingress and reports changes. An [`Accounting`] counts
 //! the bytes and sets the thresholds: bytes in a shared pool with a dynamic threshold
-//! ([`SharedPool`]), drain bytes ([`DrainBytes`]), or bytes in a memory per ingress. [`headroom`]
+//! ([`SharedPool`]), the same for all classes or by class ([`ClassLimits`]), drain bytes ([`DrainBytes`]), or bytes in a memory per ingress. [`headroom`]
 //! computes thresholds from the time a pause takes to act. [`frames`] requests and obeys pauses
 //! that last for a time. [`watchdog`] releases queues that stay paused.
 
+mod class_limits;
 mod config;
 mod drain_bytes;
 pub(crate) mod frames;
 pub(crate) mod headroom;
+mod limits;
 mod obeyed;
 mod settings;
 mod shared_pool;
@@ -21,6 +23,9 @@ use std::fmt::Debug;
 use super::{Ask, IngressControl, Signal};
 use crate::sched::QueueMask;
 
+use class_limits::ClassLimits;
+pub(crate) use class_limits::MemoryPlan;
+pub use class_limits::{ClassStats, Refused};
 pub use config::{PauseConfig, PfcConfig, Scope, Watchdog};
 pub(crate) use drain_bytes::DrainBytes;
 pub use headroom::{Reaction, Thresholds};
@@ -70,6 +75,9 @@ struct Ingress<T> {
     paused: u8,
     accounts: T,
 }
+
+/// Priority flow control with limits by class.
+pub type ClassPfc = Pfc<SharedPool<ClassLimits>>;
 
 /// The pauses of one switch's ingresses.
 #[derive(Debug)]

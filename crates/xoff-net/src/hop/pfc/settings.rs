@@ -3,14 +3,20 @@
 use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::{Need, need};
 
-use super::{Pfc, PfcConfig, PfcPort, Watchdog, Watched};
-use crate::capability::{BACKPRESSURE, CONTROL_FRAMES, PFC_FRAMES};
+use super::{MemoryPlan, Pfc, PfcConfig, PfcPort, Watchdog, Watched};
+use crate::buffer::{BufferConfig, ByClass, Profile};
+use crate::capability::{BACKPRESSURE, CLASS_MEMORY, CONTROL_FRAMES, PFC_FRAMES};
 use crate::hop::{AnyHop, Eliding, HopQueues, HopSettings, HopSite};
 
 impl HopSettings for PfcConfig {
     fn check(&self) -> Checked {
         if self.threshold > 1.0 {
             return Err(("threshold", "threshold is a share of the free pool: 0 to 1".into()));
+        }
+        let times = self.headroom_oversubscription;
+        if times != 0.0 && times < 1.0 {
+            let message = "headroom_oversubscription is 0, or 1 or more: headrooms over their pool";
+            return Err(("headroom_oversubscription", message.into()));
         }
         for (key, time) in [
             ("watchdog_detection", self.watchdog_detection),
@@ -29,7 +35,7 @@ impl HopSettings for PfcConfig {
     }
 
     fn provide(&self, capabilities: &mut Capabilities) {
-        for capability in [CONTROL_FRAMES, PFC_FRAMES, BACKPRESSURE] {
+        for capability in [CONTROL_FRAMES, PFC_FRAMES, BACKPRESSURE, CLASS_MEMORY] {
             capabilities.provide(capability, true);
         }
     }
@@ -44,13 +50,22 @@ impl HopSettings for PfcConfig {
 
     fn can_elide(&self) -> Result<(), &'static str> {
         match self.watchdog {
+            Watchdog::Off if self.headroom_oversubscription > 0.0 => {
+                Err("its table has no pool of headrooms: set pfc.headroom_oversubscription = 0")
+            }
             Watchdog::Off => Ok(()),
             _ => Err("pfc.watchdog breaks deadlocks in its own way: set it to \"off\""),
         }
     }
 
-    fn releases_queues(&self) -> Option<&'static str> {
-        (self.watchdog != Watchdog::Off).then_some("watchdog")
+    fn loses_packets(&self) -> Option<(&'static str, &'static str)> {
+        if self.watchdog != Watchdog::Off {
+            Some(("watchdog", "drops packets of queues that stay paused"))
+        } else if self.headroom_oversubscription > 1.0 {
+            Some(("headroom_oversubscription", "drops packets that find the headroom used up"))
+        } else {
+            None
+        }
     }
 
     fn survives_link_down(&self) -> bool {
@@ -65,16 +80,26 @@ impl HopSettings for PfcConfig {
         true
     }
 
-    fn set_aside(&self, ports: &[(u64, u64)]) -> u64 {
-        let of_port = |&(rate, delay_ps)| self.set_aside_for(&PfcPort { rate, delay_ps });
-        ports.iter().map(of_port).sum()
+    fn set_aside(&self, buffer: &BufferConfig, ports: &[PfcPort]) -> u64 {
+        MemoryPlan { pfc: Some(self), buffer }.aside(ports).bytes()
     }
 
-    /// A lone ingress pauses when it holds its share of what it leaves free.
-    fn explain(&self, memory: u64, ports: &[(u64, u64)]) -> Vec<(&'static str, u64)> {
-        let pool = memory.saturating_sub(self.set_aside(ports));
-        let alone = pool as f64 * self.threshold / (1.0 + self.threshold);
-        vec![("pfc_pool", pool), ("pfc_pause_of_a_lone_ingress", alone as u64)]
+    fn replaced(&self, classes: &ByClass) -> Vec<&'static str> {
+        let of_each = |has: fn(&Profile) -> bool| {
+            classes.is_complete() && classes.iter().all(|(_, own)| own.lossy || has(&own))
+        };
+        let replaced = [
+            ("threshold", of_each(|own| own.alpha.is_some())),
+            ("reserve", of_each(|own| own.reserve.is_some())),
+            ("resume_offset", of_each(|own| own.resume_offset.is_some())),
+            ("headroom_factor", of_each(|own| own.headroom.is_some())),
+            ("headroom_oversubscription", of_each(|own| own.lossy)),
+        ];
+        replaced.into_iter().filter(|(_, all)| *all).map(|(key, _)| key).collect()
+    }
+
+    fn explain(&self, buffer: &BufferConfig, ports: &[PfcPort]) -> Vec<(String, u64)> {
+        MemoryPlan { pfc: Some(self), buffer }.explain(ports)
     }
 
     fn frame_bytes(&self) -> u16 {
@@ -82,13 +107,16 @@ impl HopSettings for PfcConfig {
     }
 
     fn build(&self, site: HopSite) -> Result<AnyHop, String> {
-        let ports = site.ports.iter();
-        let ports = ports.map(|port| PfcPort { rate: port.rate, delay_ps: port.delay_ps });
-        let ports: Vec<PfcPort> = ports.collect();
-        let pfc = Pfc::new(self, &ports, site.buffer_bytes, site.nic_rate)?;
+        let ports = site.pfc_ports();
+        let plan = MemoryPlan { pfc: Some(self), buffer: &site.buffer };
         if self.watchdog != Watchdog::Off {
+            let pfc = Pfc::by_class(plan, &ports, site.nic_rate)?;
             return Ok(AnyHop::WatchedPfc(Watched::new(pfc, self, ports.len())));
         }
+        if plan.is_by_class() {
+            return Ok(AnyHop::PfcByClass(Pfc::by_class(plan, &ports, site.nic_rate)?));
+        }
+        let pfc = Pfc::new(self, &site.buffer, &ports, site.nic_rate)?;
         if site.elided.is_empty() {
             return Ok(AnyHop::Pfc(pfc));
         }

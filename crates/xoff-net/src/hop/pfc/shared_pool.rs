@@ -5,11 +5,13 @@
 //! only has to hold the bytes that are on the way when a pause takes effect. This is the model of
 //! the simulator that the BFC paper used for HPCC, DCQCN and DCTCP (its switch memory unit).
 
-use xoff_core::Bytes;
 use xoff_core::invariant::{Checker, Violation, equal, holds};
 use xoff_core::prefetch::prefetch;
 
+use super::class_limits::MemoryPlan;
+use super::limits::{Alike, Limits, OfPort, Share};
 use super::{Accounting, Pfc, PfcConfig, headroom};
+use crate::buffer::BufferConfig;
 use crate::hop::elide::Elide;
 use crate::hop::{HopControl, IngressControl, Signal};
 use crate::packet::{CLASSES, Packet};
@@ -25,67 +27,94 @@ pub struct PfcPort {
     pub delay_ps: u64,
 }
 
+/// Bytes of one class at one port.
 #[derive(Clone, Copy, Debug, Default)]
-struct Count {
+pub struct Count {
     /// Bytes counted against reserve and pool.
-    bytes: u64,
+    pub(super) bytes: u64,
     /// Bytes counted against the headroom.
-    headroom: u64,
+    pub(super) headroom: u64,
 }
 
-/// Bytes at one ingress.
+impl Count {
+    /// Bytes in the pool.
+    #[inline(always)]
+    pub(super) fn shared(&self, share: &Share) -> u64 {
+        self.bytes.saturating_sub(share.reserve)
+    }
+}
+
+/// Bytes at one port, and its limits.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Held {
-    headroom_bytes: u64,
-    threshold_ppm: i64,
+pub struct Held<P> {
+    limits: P,
     counts: [Count; CLASSES],
 }
 
-/// The memory of a switch that its ingresses share.
+/// The memory of a switch that its ports share.
 #[derive(Debug)]
-pub struct SharedPool {
-    pool: i64,
-    /// Bytes of the pool that are not in use. Negative if packets that need no admission exceed it.
-    free: i64,
-    reserve: u64,
-    resume_offset: u64,
+pub struct SharedPool<L: Limits = Alike> {
+    pool: u64,
+    pool_used: u64,
+    limits: L,
 }
 
-impl SharedPool {
-    /// Whether an ingress may hold this many bytes of the pool.
-    #[inline(always)]
-    fn allows(&self, ingress: &Held, shared: u64) -> bool {
-        is_within(shared, self.free, ingress.threshold_ppm)
+impl<L: Limits> SharedPool<L> {
+    /// An empty pool.
+    pub(super) fn new(pool: u64, limits: L) -> Self {
+        Self { pool, pool_used: 0, limits }
     }
 
-    fn shared(&self, count: &Count) -> u64 {
-        count.bytes.saturating_sub(self.reserve)
+    pub(super) fn limits(&self) -> &L {
+        &self.limits
+    }
+
+    #[inline(always)]
+    fn free(&self) -> u64 {
+        self.pool.saturating_sub(self.pool_used)
+    }
+
+    /// Whether a port may hold this many bytes of the pool.
+    #[inline(always)]
+    fn allows(&self, share: &Share, shared: u64) -> bool {
+        L::is_within(shared, self.free(), share.threshold_ppm)
     }
 }
 
-impl Accounting for SharedPool {
-    type Ingress = Held;
+impl<L: Limits> Accounting for SharedPool<L> {
+    type Ingress = Held<L::OfPort>;
 
     #[inline(always)]
-    fn add(&mut self, _number: u16, ingress: &mut Held, class: u8, bytes: u16, paused: u8) -> u8 {
+    fn add(
+        &mut self,
+        _number: u16,
+        port: &mut Self::Ingress,
+        class: u8,
+        bytes: u16,
+        paused: u8,
+    ) -> u8 {
         let bytes = u64::from(bytes);
-        let count = &mut ingress.counts[class as usize];
+        let share = self.limits.share(&port.limits, class);
+        let count = &mut port.counts[class as usize];
         let held = count.bytes + bytes;
-        let shared = held.saturating_sub(self.reserve);
+        let shared = held.saturating_sub(share.reserve);
+        let mut free = self.free();
         if shared == 0 {
             count.bytes = held;
-        } else if !is_within(shared, self.free, ingress.threshold_ppm) {
+        } else if !self.limits.pool_takes(class, (bytes, shared), free, &share) {
             count.headroom += bytes;
+            self.limits.take_headroom(bytes);
         } else {
             count.bytes = held;
-            self.free -= bytes.min(shared) as i64;
+            self.pool_used += bytes.min(shared);
+            free = self.free();
         }
-        if paused >> class & 1 == 1 {
+        if paused >> class & 1 == 1 || self.limits.is_lossy(class) {
             return 0;
         }
-        let shared = count.bytes.saturating_sub(self.reserve);
-        if count.headroom == 0 && is_within(shared + 1, self.free, ingress.threshold_ppm) {
+        let shared = count.shared(&share);
+        if count.headroom == 0 && L::is_within(shared + 1, free, share.threshold_ppm) {
             return 0;
         }
         1 << class
@@ -97,27 +126,28 @@ impl Accounting for SharedPool {
     fn remove(
         &mut self,
         _number: u16,
-        ingress: &mut Held,
+        port: &mut Self::Ingress,
         class: u8,
         bytes: u16,
         paused: u8,
     ) -> u8 {
         let mut bytes = u64::from(bytes);
-        let count = &mut ingress.counts[class as usize];
+        let share = self.limits.share(&port.limits, class);
+        let count = &mut port.counts[class as usize];
         if count.headroom > 0 {
             let from_headroom = count.headroom.min(bytes);
             count.headroom -= from_headroom;
+            self.limits.release_headroom(from_headroom);
             bytes -= from_headroom;
         }
-        let shared = count.bytes.saturating_sub(self.reserve);
-        self.free += bytes.min(shared) as i64;
+        self.pool_used -= bytes.min(count.shared(&share));
         count.bytes =
             count.bytes.checked_sub(bytes).expect("PFC's ingress accounting went negative");
         if paused >> class & 1 == 0 || count.headroom > 0 {
             return 0;
         }
-        let shared = count.bytes.saturating_sub(self.reserve);
-        if shared > 0 && !self.allows(ingress, shared + self.resume_offset) {
+        let shared = count.shared(&share);
+        if shared > 0 && !self.allows(&share, shared + share.resume_offset) {
             return 0;
         }
         1 << class
@@ -126,74 +156,86 @@ impl Accounting for SharedPool {
 
 impl PfcConfig {
     /// Headroom of a port.
-    fn headroom_bytes(&self, port: &PfcPort) -> u64 {
+    pub(super) fn headroom_bytes(&self, port: &PfcPort) -> u64 {
         headroom::round_trips(port.rate, port.delay_ps, self.headroom_factor)
     }
 
-    /// Bytes of a port that are not in the pool: its reserve and its headroom.
-    pub(super) fn set_aside_for(&self, port: &PfcPort) -> u64 {
-        self.headroom_bytes(port) + self.reserve.0
+    /// The threshold of a port in millionths of the free bytes. It follows rates up to one, unless
+    /// it is more than that by itself.
+    pub(super) fn threshold_ppm(&self, threshold: f64, rate: u64, nic_rate: u64) -> u64 {
+        let own = (threshold * 1e6) as u64;
+        let (mut ppm, mut rate) = (own, rate);
+        while self.threshold_follows_rate && rate > nic_rate && ppm < 1_000_000 {
+            ppm *= 2;
+            rate /= 2;
+        }
+        ppm.min(own.max(1_000_000))
     }
 }
 
 impl Pfc {
-    /// For a switch with a buffer of `buffer_bytes`. `nic_rate` is the hosts' rate.
+    /// For a switch with this buffer and the same limits for all classes. `nic_rate` is the hosts'
+    /// rate.
     ///
     /// # Errors
     /// If reserves and headrooms alone exceed the buffer.
     pub fn new(
         config: &PfcConfig,
+        buffer: &BufferConfig,
         ports: &[PfcPort],
-        buffer_bytes: u64,
         nic_rate: u64,
     ) -> Result<Self, String> {
-        let dedicated: u64 = ports.iter().map(|port| config.set_aside_for(port)).sum();
-        let pool = buffer_bytes.checked_sub(dedicated).ok_or_else(|| {
-            format!(
-                "PFC's reserves and headrooms take {} of a buffer of {}",
-                Bytes(dedicated),
-                Bytes(buffer_bytes)
-            )
-        })?;
-        let pool = i64::try_from(pool).unwrap_or(i64::MAX);
-        let accounting = SharedPool {
-            pool,
-            free: pool,
-            reserve: config.reserve.0,
-            resume_offset: config.resume_offset.0,
-        };
-        let ingresses = ports.iter().map(|port| Held {
+        let plan = MemoryPlan { pfc: Some(config), buffer };
+        let (reserve, resume_offset) = (config.reserve.0, config.resume_offset.0);
+        let pool = SharedPool::new(plan.pool(plan.aside(ports))?, Alike { reserve, resume_offset });
+        let of_port = |port: &PfcPort| OfPort {
             headroom_bytes: config.headroom_bytes(port),
-            threshold_ppm: threshold_ppm(config, port.rate, nic_rate),
-            counts: [Count::default(); CLASSES],
-        });
-        Ok(Self::of(accounting, ingresses))
+            threshold_ppm: config.threshold_ppm(config.threshold, port.rate, nic_rate),
+        };
+        Ok(Self::sharing(pool, ports.iter().map(of_port)))
+    }
+}
+
+impl<L: Limits> Pfc<SharedPool<L>> {
+    /// For ports with these limits, which share a pool.
+    pub(super) fn sharing(pool: SharedPool<L>, ports: impl Iterator<Item = L::OfPort>) -> Self {
+        Self::of(pool, ports.map(|limits| Held { limits, counts: [Count::default(); CLASSES] }))
+    }
+
+    /// The count of a packet's class and its limits, at the port that counts it.
+    #[inline(always)]
+    pub(super) fn count_of(&self, egress: u16, packet: &Packet) -> (&Count, Share) {
+        let class = packet.class();
+        let port = self.accounts(self.accounting.limits.port_of(egress, packet));
+        (&port.counts[class as usize], self.accounting.limits.share(&port.limits, class))
     }
 }
 
 /// In an output-queued switch a packet occupies memory of its ingress while it is in its egress
 /// queue.
-impl HopControl for Pfc {
+impl<L: Limits> HopControl for Pfc<SharedPool<L>> {
     /// Whether a packet may enter: it fits under the threshold or into the headroom.
     #[inline]
-    fn admits(&self, _egress: u16, packet: &Packet) -> bool {
-        let ingress = self.accounts(packet.ingress);
-        let count = &ingress.counts[packet.class() as usize];
+    fn admits(&self, egress: u16, packet: &Packet) -> bool {
+        let (count, share) = self.count_of(egress, packet);
+        let SharedPool { limits, .. } = &self.accounting;
         let bytes = u64::from(packet.wire_bytes);
-        count.headroom + bytes <= ingress.headroom_bytes
-            || self.accounting.allows(ingress, self.accounting.shared(count) + bytes)
+        limits.admits(packet.class(), bytes, self.accounting.free(), count, &share)
     }
 
-    /// A packet within its ingress's reserve is admitted and changes nothing.
+    /// A packet within its ingress's reserve is admitted and changes nothing, and so does one that
+    /// cannot pause a neighbour.
     #[inline(always)]
-    fn pass(&mut self, _now: u64, _egress: u16, packet: &Packet) -> bool {
-        let super::Ingress { paused, accounts } = &self.ingresses[packet.ingress as usize];
-        let count = &accounts.counts[packet.class() as usize];
+    fn pass(&mut self, _now: u64, egress: u16, packet: &Packet) -> bool {
+        if self.accounting.limits.is_lossy(packet.class()) {
+            return self.admits(egress, packet);
+        }
+        let (count, share) = self.count_of(egress, packet);
         let bytes = u64::from(packet.wire_bytes);
         count.headroom == 0
-            && count.bytes + bytes <= self.accounting.reserve
-            && *paused == 0
-            && self.accounting.allows(accounts, bytes)
+            && count.bytes + bytes <= share.reserve
+            && self.paused(packet.ingress) == 0
+            && self.accounting.allows(&share, bytes)
     }
 
     #[inline]
@@ -206,17 +248,25 @@ impl HopControl for Pfc {
     fn on_enqueue<S: Scheduler>(
         &mut self,
         _now: u64,
-        _egress: u16,
+        egress: u16,
         packet: &mut Packet,
         _queues: &S,
     ) -> Option<Signal> {
-        self.on_arrival(packet.ingress, packet.class(), packet.wire_bytes)
+        let port = self.accounting.limits.port_of(egress, packet);
+        self.on_arrival(port, packet.class(), packet.wire_bytes)
     }
 
     /// Subtracts a packet. Resumes its class if its ingress now holds little enough.
     #[inline]
-    fn on_dequeue(&mut self, _now: u64, _egress: u16, packet: &mut Packet) -> Option<Signal> {
-        self.on_departure(packet.ingress, packet.class(), packet.wire_bytes)
+    fn on_dequeue(&mut self, _now: u64, egress: u16, packet: &mut Packet) -> Option<Signal> {
+        let port = self.accounting.limits.port_of(egress, packet);
+        self.on_departure(port, packet.class(), packet.wire_bytes)
+    }
+
+    fn on_refused(&mut self, egress: u16, packet: &Packet) {
+        let (count, share) = self.count_of(egress, packet);
+        let (count, free, bytes) = (*count, self.accounting.free(), u64::from(packet.wire_bytes));
+        self.accounting.limits.on_refused(packet.class(), bytes, free, &count, &share);
     }
 
     fn on_link_down(&mut self, ingress: u16) {
@@ -229,27 +279,29 @@ impl HopControl for Pfc {
     }
 
     fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+        let SharedPool { pool_used, limits, .. } = &self.accounting;
         let mut held = vec![[0u64; CLASSES]; self.ingresses.len()];
-        for WaitingPacket { packet, .. } in waiting {
-            let class = usize::from(packet.class());
-            held[usize::from(packet.ingress)][class] += u64::from(packet.wire_bytes);
+        for &WaitingPacket { egress, packet } in waiting {
+            let port = usize::from(limits.port_of(egress, packet));
+            held[port][usize::from(packet.class())] += u64::from(packet.wire_bytes);
         }
-        let mut pool_used = 0;
-        for (number, (ingress, held)) in self.ingresses.iter().zip(&held).enumerate() {
-            for (class, (count, &bytes)) in ingress.accounts.counts.iter().zip(held).enumerate() {
-                let place = || format!("bytes of class {class} at ingress {number}");
+        let (mut shared, mut headroom) = (0, 0);
+        for (number, (port, held)) in self.ingresses.iter().zip(&held).enumerate() {
+            for (class, (count, &bytes)) in port.accounts.counts.iter().zip(held).enumerate() {
+                let place = || format!("bytes of class {class} at port {number}");
                 equal(Checker::Buffers, bytes, count.bytes + count.headroom, place)?;
-                holds(ingress.paused >> class & 1 == 0 || bytes > 0, || {
+                holds(port.paused >> class & 1 == 0 || bytes > 0, || {
                     let place = format!("class {class} at ingress {number}");
                     let expected = "no pause: none of its bytes wait here";
                     Violation::new(Checker::Pauses, place, expected, "a pause")
                 })?;
-                pool_used += self.accounting.shared(count);
+                shared += count.shared(&limits.share(&port.accounts.limits, class as u8));
+                headroom += count.headroom;
             }
         }
         let place = || "bytes of the pool in use".to_owned();
-        let SharedPool { pool, free, .. } = self.accounting;
-        equal(Checker::Buffers, pool_used as i64, pool - free, place)
+        equal(Checker::Buffers, shared, *pool_used, place)?;
+        limits.recount(headroom)
     }
 }
 
@@ -258,37 +310,24 @@ impl HopControl for Pfc {
 /// dropped if that share is used up.
 impl Elide for Pfc {
     fn admits_elided(&self, packet: &Packet, held: u64) -> bool {
-        let ingress = self.accounts(packet.ingress);
-        self.accounting.allows(ingress, held + u64::from(packet.wire_bytes))
+        let port = self.accounts(packet.ingress);
+        let share = self.accounting.limits.share(&port.limits, packet.class());
+        self.accounting.allows(&share, held + u64::from(packet.wire_bytes))
     }
 
     fn join_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
-        self.accounting.free -= i64::from(packet.wire_bytes);
+        self.accounting.pool_used += u64::from(packet.wire_bytes);
     }
 
     fn leave_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
-        self.accounting.free += i64::from(packet.wire_bytes);
+        self.accounting.pool_used -= u64::from(packet.wire_bytes);
     }
-}
-
-/// Whether `bytes` are at most the share `ppm` of `free` bytes: by products, without division.
-#[inline(always)]
-fn is_within(bytes: u64, free: i64, ppm: i64) -> bool {
-    bytes as i64 * 1_000_000 <= free * ppm
-}
-
-fn threshold_ppm(config: &PfcConfig, rate: u64, nic_rate: u64) -> i64 {
-    let mut ppm = (config.threshold * 1e6) as i64;
-    let mut rate = rate;
-    while config.threshold_follows_rate && rate > nic_rate && ppm < 1_000_000 {
-        ppm *= 2;
-        rate /= 2;
-    }
-    ppm.min(1_000_000)
 }
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::Bytes;
+
     use super::*;
     use crate::hop::Ask;
     use crate::packet::Kind;
@@ -296,7 +335,7 @@ mod tests {
 
     fn pfc() -> Pfc {
         let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
-        Pfc::new(&PfcConfig::default(), &[port; 24], 12_000_000, port.rate).unwrap()
+        Pfc::new(&PfcConfig::default(), &BufferConfig::default(), &[port; 24], port.rate).unwrap()
     }
 
     fn packet() -> Packet {
@@ -377,16 +416,14 @@ mod tests {
         while drained.accounts(5).counts[0].bytes + drained.accounts(5).counts[0].headroom > 0 {
             leave(&mut drained, packet);
         }
-        assert_eq!(
-            (drained.accounting.free, drained.ingresses[5].paused),
-            (drained.accounting.pool, 0)
-        );
+        assert_eq!((drained.accounting.pool_used, drained.ingresses[5].paused), (0, 0));
     }
 
     #[test]
     fn a_small_buffer_is_refused() {
         let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
-        let error = Pfc::new(&PfcConfig::default(), &[port; 24], 900_000, port.rate).unwrap_err();
+        let buffer = BufferConfig { size: Bytes(900_000), ..BufferConfig::default() };
+        let error = Pfc::new(&PfcConfig::default(), &buffer, &[port; 24], port.rate).unwrap_err();
         assert!(error.contains("reserves and headrooms"), "{error}");
     }
 }

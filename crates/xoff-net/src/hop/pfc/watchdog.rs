@@ -13,7 +13,7 @@
 
 use xoff_core::Rng;
 
-use super::{Pfc, PfcConfig, Watchdog};
+use super::{ClassPfc, PfcConfig, Watchdog};
 use crate::hop::{HopControl, Signal};
 use crate::packet::{CLASSES, Packet};
 use crate::recount::{Checked, WaitingPacket};
@@ -72,13 +72,13 @@ struct Watch {
 /// Priority flow control with a watchdog.
 #[derive(Debug)]
 pub struct Watched {
-    inner: Pfc,
+    inner: ClassPfc,
     watch: Box<Watch>,
 }
 
 impl Watched {
     /// For a switch with this many ports.
-    pub(crate) fn new(inner: Pfc, config: &PfcConfig, ports: usize) -> Self {
+    pub(crate) fn new(inner: ClassPfc, config: &PfcConfig, ports: usize) -> Self {
         let watch = Watch {
             drops: config.watchdog == Watchdog::Drop,
             detection_ps: config.watchdog_detection.0,
@@ -87,6 +87,11 @@ impl Watched {
             stuck: Vec::new(),
         };
         Self { inner, watch: Box::new(watch) }
+    }
+
+    /// The inner control.
+    pub(crate) fn inner(&self) -> &ClassPfc {
+        &self.inner
     }
 
     /// The stuck queues so far, in the order of their releases.
@@ -222,6 +227,12 @@ impl HopControl for Watched {
         self.inner.on_dequeue(now, egress, packet)
     }
 
+    fn on_refused(&mut self, egress: u16, packet: &Packet) {
+        if self.dropped_for(egress, packet).is_none() {
+            self.inner.on_refused(egress, packet);
+        }
+    }
+
     fn prefetch(&self, ingress: u16) {
         self.inner.prefetch(ingress);
     }
@@ -241,10 +252,11 @@ impl HopControl for Watched {
 
 #[cfg(test)]
 mod tests {
-    use xoff_core::Ps;
+    use xoff_core::{Bytes, Ps};
 
-    use super::super::PfcPort;
+    use super::super::{MemoryPlan, PfcPort};
     use super::*;
+    use crate::buffer::BufferConfig;
     use crate::packet::Kind;
 
     const US: u64 = 1_000_000;
@@ -254,7 +266,9 @@ mod tests {
         let config =
             PfcConfig { watchdog, watchdog_detection, watchdog_restoration, ..Default::default() };
         let port = PfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
-        let pfc = Pfc::new(&config, &[port; 2], 1_000_000, port.rate).unwrap();
+        let buffer = BufferConfig { size: Bytes(1_000_000), ..BufferConfig::default() };
+        let plan = MemoryPlan { pfc: Some(&config), buffer: &buffer };
+        let pfc = ClassPfc::by_class(plan, &[port; 2], port.rate).unwrap();
         Watched::new(pfc, &config, 2)
     }
 

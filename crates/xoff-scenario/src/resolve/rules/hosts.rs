@@ -169,14 +169,22 @@ pub(super) fn timeout_after_drops(spec: &Spec, reader: &mut Reader<'_>) {
 pub(in crate::resolve) const SET_TIMEOUT: &str = "set transport.timeout = \"10ms\", or another \
      time that is longer than a round trip with queues";
 
-/// Packets that a watchdog of switches drops need someone who sends them again.
-pub(super) fn timeout_after_release(spec: &Spec, reader: &mut Reader<'_>) {
-    if let (Some(key), Some(waiting)) = (spec.hop.releases_queues(), spec.waits_without_limit()) {
+/// Packets that switches drop although they pause neighbours need someone who sends them again.
+pub(super) fn timeout_after_losses(spec: &Spec, reader: &mut Reader<'_>) {
+    let Some(waiting) = spec.waits_without_limit() else { return };
+    let section = spec.hop.own_section();
+    if let Some((key, drops)) = spec.hop.loses_packets() {
+        let message =
+            format!("{key} {drops}, and {waiting} waits for them without limit: {SET_TIMEOUT}");
+        reader.problem(section, key, message);
+    }
+    let lossy = spec.buffer.as_ref().and_then(|buffer| buffer.by_class.lossy().next());
+    if let Some(class) = lossy.filter(|_| spec.hop.pauses_classes()) {
         let message = format!(
-            "{key} drops packets of queues that stay paused, and {waiting} waits for them without \
+            "class {class} of by_class is lossy, and {waiting} waits for lost packets without \
              limit: {SET_TIMEOUT}"
         );
-        reader.problem(spec.hop.own_section(), key, message);
+        reader.problem("buffer", "by_class", message);
     }
 }
 

@@ -5,6 +5,7 @@ use xoff_core::seam::Seam;
 use xoff_core::{BitRate, Bytes, HostId, Ps};
 use xoff_host::hosts::HostSetup;
 use xoff_net::arch::{PauseConfig, Scope};
+use xoff_net::hop::PfcPort;
 use xoff_net::topo::{Port, Topology, TopologyConfig};
 use xoff_sim::faults::Fault;
 use xoff_sim::flowtune::FlowtuneSetup;
@@ -278,28 +279,33 @@ fn hop_switches(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
 fn room_besides_headroom(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
     let Some(buffer) = spec.buffer.as_ref().filter(|buffer| !buffer.is_unlimited()) else { return };
     let topology = context.topology;
+    let aside_of = |ports: &[Port]| {
+        let of_port = |port: &Port| PfcPort { rate: port.rate.0, delay_ps: port.delay.0 };
+        spec.hop.set_aside(buffer, &ports.iter().map(of_port).collect::<Vec<_>>())
+    };
+    let of_one = |port: &Port| aside_of(std::slice::from_ref(port));
     for node in topology.switch_ids() {
-        let of_port = |port: &Port| (port.rate.0, port.delay.0);
-        let ports: Vec<_> = topology.ports_of(node).iter().map(of_port).collect();
-        let (aside, gateway) = (spec.hop.set_aside(&ports), topology.is_gateway(node));
+        let ports = topology.ports_of(node);
+        let (aside, gateway) = (aside_of(ports), topology.is_gateway(node));
         let size = buffer.of(gateway).size;
         if aside <= size.0 {
             continue;
         }
-        let Some(port) =
-            topology.ports_of(node).iter().max_by_key(|port| spec.hop.set_aside(&[of_port(port)]))
-        else {
-            continue;
-        };
+        let Some(port) = ports.iter().max_by_key(|port| of_one(port)) else { continue };
         let key = if gateway { "gateway_size" } else { "size" };
         // As much as other switches have to share.
         let enough = Bytes((aside + buffer.size.0).div_ceil(1_000_000) * 1_000_000);
+        let (of, or) = match (spec.hop.pauses_classes(), buffer.by_class.is_empty()) {
+            (true, true) => ("PFC's reserves and headrooms", "a smaller pfc.headroom_factor"),
+            (true, false) => ("reserves and headrooms", "smaller ones in buffer.by_class"),
+            (false, _) => ("reserves", "smaller ones in buffer.by_class"),
+        };
         let message = format!(
-            "PFC's reserves and headrooms take {} of a buffer of {size} at {}, {} of it for the \
-             link to {} ({}, {}): set buffer.{key} = {} or more, or a smaller pfc.headroom_factor",
+            "{of} take {} of a buffer of {size} at {}, {} of it for the link to {} ({}, {}): set \
+             buffer.{key} = {} or more, or {or}",
             Bytes(aside),
             topology.name(node),
-            Bytes(spec.hop.set_aside(&[of_port(port)])),
+            Bytes(of_one(port)),
             topology.name(topology.neighbour(port)),
             port.rate,
             port.delay,
