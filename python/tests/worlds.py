@@ -422,6 +422,11 @@ BY_HAND: dict[str, list[Any]] = {
     "crossbar.ingress_size": ["2KB", "1MB"],
     "cubic.scale": [1e10, 1e13],
     "bfc.sampling": [0.5, 0.25],
+    "buffer.by_class": [
+        "0: alpha 0.01, 1: alpha 0.02 reserve 2KB, 2: alpha 0.01",
+        "0: headroom 2KB, 1: alpha 0.01",
+        "0: lossy alpha 0.01, 1: lossy alpha 0.01, 2: lossy alpha 0.01",
+    ],
     "ecn.by_class": ["0: 10KB-20KB, 1: 5KB-5KB, 2: never", "0: 100KB-200KB 0.5"],
     "ets.strict": ["0,1", ""],
     "ets.weights": ["1,9,1,1,1,1,1,1"],

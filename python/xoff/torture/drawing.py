@@ -69,6 +69,12 @@ class Draw:
         if "pfc" in self._effective and rng.random() < 0.3:
             drawn = worlds.watchdog(rng, fabric)
             self._try_losses(partial(_update, section="pfc", to=drawn), fabric)
+        if rng.random() < 0.3:
+            shares = worlds.shares(rng, "pfc" in self._effective)
+            self._try_losses(partial(_update, section="buffer", to=shares), fabric)
+        if "pfc" in self._effective and rng.random() < 0.2:
+            times = {"headroom_oversubscription": rng.choice((1, 2, 16))}
+            self._try_losses(partial(_update, section="pfc", to=times), fabric)
         for _ in range(rng.choice(CHANGES)):
             self._change_a_setting()
         return self.failure is None and self._accept(self.world)

@@ -450,6 +450,23 @@ def watchdog(rng: random.Random, fabric: Fabric) -> Section:
     return {"watchdog": rng.choice(("drop", "forward")), **drawn}
 
 
+def shares(rng: random.Random, pauses: bool) -> Section:
+    """Draw shares of some traffic classes in the memory of switches, with PFC or without."""
+    drawn = []
+    for number in sorted(rng.sample(range(8), rng.randrange(1, 9))):
+        lossy = not pauses or rng.random() < 0.5
+        words = {
+            "alpha": str(rng.choice((0.01, 0.125, 0.5, 1, 8, 64))),
+            "reserve": size(rng.choice((0, 1000, 20_000))),
+            **({} if lossy else {"headroom": size(rng.choice((0, 5000, 100_000)))}),
+            **({} if lossy else {"resume_offset": size(rng.choice((0, 3000)))}),
+        }
+        kept = rng.sample(list(words), rng.randrange(1, len(words) + 1))
+        parts = ["lossy"] * (pauses and lossy) + [f"{word} {words[word]}" for word in kept]
+        drawn.append(f"{number}: {' '.join(parts)}")
+    return {"by_class": ", ".join(drawn)}
+
+
 # Losses and dead hosts have more kinds of consequences than other faults.
 FAULTS = (
     *("link-down", "switch-down", "flap"),

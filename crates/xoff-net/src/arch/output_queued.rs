@@ -334,18 +334,8 @@ impl OutputQueued {
         let free = common.control.is_empty() && passage.is_free();
         let (now, packet) = (passage.now, &mut *passage.packet);
         packet.ingress = ingress;
-        let passes = match_pair!(hop, scheduler, (hop, queues) => {
-            packet.queue = hop.queue_of(now, egress, packet, queues, &mut memory.assignment);
-            // The queue of a packet that may pass is empty.
-            let passes = free
-                && queues.may_pass(packet.queue)
-                && memory.buffer.admits(0, packet.wire_bytes)
-                && hop.pass(now, egress, packet);
-            if passes {
-                queues.pass(packet);
-            }
-            passes
-        });
+        let passes = match_pair!(hop, scheduler, (hop, queues) =>
+            memory.passes((now, egress), packet, hop, queues, free));
         if !passes {
             return self.join(fabric, egress, id);
         }
@@ -556,6 +546,56 @@ impl Switch for OutputQueued {
 }
 
 impl Memory {
+    /// A packet gets the number of its queue, and passes the queue if it may. `free`: the port could
+    /// send it now.
+    #[inline(always)]
+    fn passes<H: HopControl, S: Scheduler>(
+        &mut self,
+        at: (u64, u16),
+        packet: &mut Packet,
+        hop: &mut H,
+        queues: &mut S,
+        free: bool,
+    ) -> bool {
+        if H::is_apart::<S>() {
+            return self.passes_apart(at, packet, hop, queues, free);
+        }
+        self.passes_here(at, packet, hop, queues, free)
+    }
+
+    #[inline(never)]
+    fn passes_apart<H: HopControl, S: Scheduler>(
+        &mut self,
+        at: (u64, u16),
+        packet: &mut Packet,
+        hop: &mut H,
+        queues: &mut S,
+        free: bool,
+    ) -> bool {
+        self.passes_here(at, packet, hop, queues, free)
+    }
+
+    #[inline(always)]
+    fn passes_here<H: HopControl, S: Scheduler>(
+        &mut self,
+        (now, egress): (u64, u16),
+        packet: &mut Packet,
+        hop: &mut H,
+        queues: &mut S,
+        free: bool,
+    ) -> bool {
+        packet.queue = hop.queue_of(now, egress, packet, queues, &mut self.assignment);
+        // The queue of a packet that may pass is empty.
+        let passes = free
+            && queues.may_pass(packet.queue)
+            && self.buffer.admits(0, packet.wire_bytes)
+            && hop.pass(now, egress, packet);
+        if passes {
+            queues.pass(packet);
+        }
+        passes
+    }
+
     /// A packet joins a queue of port `egress`, unless there is no room for it.
     #[inline]
     fn join<H: HopControl, S: Scheduler>(
@@ -589,8 +629,35 @@ impl Memory {
     }
 
     /// The next data packet leaves port `number`, if one may.
-    #[inline]
+    #[inline(always)]
     fn leave<H: HopControl, S: Scheduler>(
+        &mut self,
+        fabric: &mut Fabric,
+        number: u16,
+        hop: &mut H,
+        queues: &mut S,
+        common: &mut Common,
+    ) -> Option<Leaving> {
+        if H::is_apart::<S>() {
+            return self.leave_apart(fabric, number, hop, queues, common);
+        }
+        self.leave_here(fabric, number, hop, queues, common)
+    }
+
+    #[inline(never)]
+    fn leave_apart<H: HopControl, S: Scheduler>(
+        &mut self,
+        fabric: &mut Fabric,
+        number: u16,
+        hop: &mut H,
+        queues: &mut S,
+        common: &mut Common,
+    ) -> Option<Leaving> {
+        self.leave_here(fabric, number, hop, queues, common)
+    }
+
+    #[inline]
+    fn leave_here<H: HopControl, S: Scheduler>(
         &mut self,
         fabric: &mut Fabric,
         number: u16,

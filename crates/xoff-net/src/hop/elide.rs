@@ -88,6 +88,10 @@ impl<H> Eliding<H> {
 
 // Rarely used: out of line, so that other controls' packet path stays short.
 impl<H: Elide> HopControl for Eliding<H> {
+    fn is_apart<S: Scheduler>() -> bool {
+        true
+    }
+
     fn admits(&self, egress: u16, packet: &Packet) -> bool {
         if !self.table.has(packet.ingress, egress) {
             return self.inner.admits(egress, packet);

@@ -64,6 +64,12 @@ pub enum CopyUse {
 /// A hop control's reactions to events. All have a default that does nothing, except the choice of
 /// a packet's queue.
 pub trait HopControl {
+    /// Whether its packet path with a scheduler is rarely used. Such a path is compiled out of line,
+    /// so that those of others stay short.
+    fn is_apart<S: Scheduler>() -> bool {
+        false
+    }
+
     /// Whether a data packet for port `egress` may enter at its ingress.
     #[inline]
     fn admits(&self, _egress: u16, _packet: &Packet) -> bool {

@@ -170,6 +170,7 @@ impl StrictThenWeighted {
 impl Discipline for StrictThenWeighted {
     type Mask = u32;
     type State = Turn;
+    const TAKES_TURNS: bool = true;
 
     #[inline]
     fn pick(&mut self, ready: u32, lines: &mut [Line<Turn>], pool: &Pool) -> Option<u8> {

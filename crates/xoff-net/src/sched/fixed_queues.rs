@@ -96,6 +96,8 @@ pub trait Discipline {
     type State;
     /// Whether waiting flows are counted packet by packet. Otherwise each queue counts as a flow.
     const COUNTS_FLOWS: bool = false;
+    /// Whether queues take turns.
+    const TAKES_TURNS: bool = false;
 
     /// Picks one of the queues of `ready`; none if that is empty.
     fn pick(
@@ -180,6 +182,8 @@ where
     D: Discipline,
     Lines: AsRef<[Line<D::State>]> + AsMut<[Line<D::State>]>,
 {
+    const TAKES_TURNS: bool = D::TAKES_TURNS;
+
     #[inline]
     fn push(&mut self, pool: &mut Pool, id: u32) {
         let queue = pool[id].queue;

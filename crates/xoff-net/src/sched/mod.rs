@@ -48,6 +48,9 @@ pub use strict::{PRIORITIES_MAX, Priorities, StrictConfig};
 
 /// Operations of every scheduler of data queues.
 pub trait Scheduler {
+    /// Whether its queues take turns.
+    const TAKES_TURNS: bool = false;
+
     /// Appends a packet to the queue named in its record.
     fn push(&mut self, pool: &mut Pool, id: u32);
     /// Takes the next packet of an unpaused queue.

@@ -1,4 +1,4 @@
-//! Shares of traffic classes in the memory of switches: lossless and lossy classes next to each
+//! Shares of traffic classes in the memory of switches: lossless and lossy classes beside each
 //! other.
 
 use crate::common::{over_switches, run};
@@ -29,7 +29,7 @@ fn refused(run: &Run, class: &str) -> Option<RefusedPackets> {
 /// An incast in a lossless class and another in a lossy one fill the memory. Only the lossy class
 /// loses packets, at its threshold, and every flow ends.
 #[test]
-fn a_lossless_class_loses_nothing_next_to_a_lossy_one() {
+fn a_lossless_class_loses_nothing_beside_a_lossy_one() {
     let text = STAR.to_owned() + &incast(2, 14, 0, 3) + &incast(16, 14, 1, 0);
     let by_class = "buffer.by_class=0: lossy alpha 1, 3: alpha 0.1";
     for scheduler in ["fifo", "ets"] {
@@ -75,20 +75,20 @@ fn an_oversubscribed_headroom_drops_when_many_ports_need_it() {
     assert!(lost(30, "4") > 0);
 }
 
-/// Guaranteed bytes of a class that others leave nothing of the pool.
+/// Guaranteed bytes of a class when others have filled the pool. Its flows fit into them.
 #[test]
 fn a_reserve_lets_a_class_through_a_full_memory() {
-    let text = STAR.to_owned() + &incast(2, 14, 0, 0) + &incast(16, 2, 0, 5);
-    let lost = |size: &str, own: &str| {
-        let size = format!("buffer.size={size}");
+    let late = incast(16, 2, 0, 5).replace("500KB\"", "50KB\"\nstart = \"100us\"");
+    let text = STAR.to_owned() + &incast(2, 14, 0, 0) + &late;
+    let lost = |own: &str| {
         let by_class = format!("buffer.by_class=0: alpha 64, 5: alpha 0.01 {own}");
-        let sets = ["scheme=dctcp", "switch.hop=none", &size, &by_class];
+        let sets = ["scheme=pfc", "switch.hop=none", "buffer.size=4MB", &by_class];
         let (run, _) = run(&text, &sets);
+        assert!(refused(&run, "0").is_some(), "the memory is not full");
         refused(&run, "5").map_or(0, |refused| refused.threshold)
     };
-    // The pool has 1 MB in both cases; 32 ports have a reserve.
-    assert_eq!(lost("13800KB", "reserve 400KB"), 0);
-    assert!(lost("1MB", "") > 0);
+    assert_eq!(lost("reserve 110KB"), 0);
+    assert!(lost("") > 0);
 }
 
 /// Classes that are alike make no difference: the accounts by class drop what one threshold for all

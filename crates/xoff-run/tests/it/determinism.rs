@@ -207,9 +207,9 @@ fn losses_are_the_same_however_it_is_cut() {
 #[test]
 fn shares_of_classes_are_the_same_however_it_is_cut() {
     let priorities = ["traffic.1.priority=3", "traffic.2.priority=5", "transport.timeout=50us"];
-    let small = ["buffer.size=4MB", "run.check_invariants=true"];
+    let small = ["buffer.size=2MB", "run.check_invariants=true"];
     for overrides in [
-        &["buffer.by_class=0: lossy alpha 0.001 reserve 2KB, 3: alpha 0.05 headroom 50KB"][..],
+        &["buffer.by_class=0: lossy alpha 0.1 reserve 2KB, 3: alpha 0.05 headroom 20KB"][..],
         &["switch.scheduler=ets", "pfc.headroom_oversubscription=8", "pfc.threshold=0.01"],
         &["switch.hop=none", "buffer.by_class=3: alpha 0.5 reserve 2KB, 5: alpha 0.1"],
         &["switch.scheduler=ets", "buffer.by_class=3: lossy, 5: alpha 0.5", "pfc.watchdog=drop"],

@@ -101,6 +101,7 @@ impl ClassLimits {
 }
 
 impl Limits for ClassLimits {
+    const RARE: bool = true;
     type OfPort = [Share; CLASSES];
 
     #[inline]

@@ -22,6 +22,8 @@ pub struct Share {
 
 /// The limits of a switch's ports.
 pub trait Limits: Debug {
+    /// Whether they are rarely used.
+    const RARE: bool = false;
     /// Those of one port.
     type OfPort: Debug;
 

@@ -214,6 +214,10 @@ impl<L: Limits> Pfc<SharedPool<L>> {
 /// In an output-queued switch a packet occupies memory of its ingress while it is in its egress
 /// queue.
 impl<L: Limits> HopControl for Pfc<SharedPool<L>> {
+    fn is_apart<S: Scheduler>() -> bool {
+        L::RARE || S::TAKES_TURNS
+    }
+
     /// Whether a packet may enter: it fits under the threshold or into the headroom.
     #[inline]
     fn admits(&self, egress: u16, packet: &Packet) -> bool {

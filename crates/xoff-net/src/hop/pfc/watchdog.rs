@@ -186,6 +186,10 @@ impl Watched {
 
 // Rarely used: out of line, so that other controls' packet path stays short.
 impl HopControl for Watched {
+    fn is_apart<S: Scheduler>() -> bool {
+        true
+    }
+
     fn admits(&self, egress: u16, packet: &Packet) -> bool {
         self.dropped_for(egress, packet).is_none() && self.inner.admits(egress, packet)
     }

@@ -366,6 +366,10 @@ impl Sfc {
 }
 
 impl HopControl for Sfc {
+    fn is_apart<S: Scheduler>() -> bool {
+        S::TAKES_TURNS
+    }
+
     fn mirrors_arrivals(&self) -> bool {
         self.config.signal == SignalAt::Ingress
     }

@@ -136,6 +136,7 @@ impl<R: Rounds> Discipline for RoundRobin<R> {
     type Mask = QueueMask;
     /// The deficit (bytes).
     type State = u32;
+    const TAKES_TURNS: bool = true;
 
     #[inline]
     fn pick(&mut self, ready: QueueMask, lines: &mut [Line<u32>], pool: &Pool) -> Option<u8> {
