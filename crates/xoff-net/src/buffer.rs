@@ -51,7 +51,7 @@ knobs! {
             Effect::Needs(DYNAMIC_THRESHOLD),
         ],
         /// Shares of single traffic classes, as "0: lossy alpha 1, 3: alpha 0.25 reserve 8KB
-        /// headroom 60KB". Under PFC, classes are lossless except those that are `lossy`; without
+        /// headroom 60KB". Under PFC, classes without the word `lossy` are lossless; without
         /// PFC all are lossy. `alpha` is the dynamic threshold, of a lossy class at each egress
         /// queue, of a lossless one at each ingress, where it pauses the neighbour. `reserve` is
         /// guaranteed to each such queue or ingress. `headroom` is that of each ingress, and

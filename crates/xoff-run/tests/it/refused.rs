@@ -285,8 +285,6 @@ fn shares_that_mean_nothing_are_refused() {
         ("capfc-max", "buffer.by_class=3: alpha 1", "ingress_size and egress_size"),
         ("ndp", "buffer.by_class=3: alpha 1", "buffer.kind = \"dedicated\""),
         ("ideal-fq", "buffer.by_class=3: alpha 1", "buffer.kind = \"unlimited\""),
-        ("sfqcodel", "buffer.by_class=3: alpha 1", "set switch.scheduler = \"fifo\" or \"ets\""),
-        ("homa", "buffer.by_class=3: alpha 1", "which scheduler = \"strict\" does not have"),
         ("pfc", "buffer.by_class=3: alpha 65", "expected classes from 0 to 7, each once"),
         ("pfc", "buffer.by_class=3: lossy headroom 9KB", "class 3 is lossy, so it has no headroom"),
         ("pfc", "buffer.by_class=3: lossy", "waits for lost packets without limit: set transport"),
@@ -307,17 +305,17 @@ fn shares_that_mean_nothing_are_refused() {
     ] {
         assert_refused(scheme, setting, said);
     }
-    for (more, said) in [
-        ("pfc.threshold=0.1", "buffer.by_class names every class"),
-        ("buffer.alpha=0.5", "buffer.by_class gives every class its own alpha"),
-        ("switch.elide=cycles", "cannot be combined with switch.elide = \"cycles\""),
+    let (own, queues) = (all("alpha 0.1"), "switch.scheduler=per-flow".to_owned());
+    for (scheme, settings, said) in [
+        ("pfc", [&own, "pfc.threshold=0.1"], "buffer.by_class names every class"),
+        ("pfc", [&own, "buffer.alpha=0.5"], "buffer.by_class gives every class its own alpha"),
+        ("pfc", [&own, "switch.elide=cycles"], "cannot be combined with switch.elide = \"cycles\""),
+        ("tcp-cubic", [&own, &queues], "set switch.scheduler = \"fifo\" or \"ets\""),
     ] {
-        let of_each = all("alpha 0.1");
-        let text = format!("scheme = \"pfc\"\n{SCENARIO}");
-        let overrides = [of_each, more.to_owned()];
-        let problems = Run::open(&text, "test.toml", &overrides, Threads::ONE).err();
-        let problems = problems.expect(more).to_string();
-        assert!(problems.contains(said), "{more}: {problems}");
+        let text = format!("scheme = \"{scheme}\"\n{SCENARIO}");
+        let problems = Run::open(&text, "test.toml", &settings.map(Into::into), Threads::ONE).err();
+        let problems = problems.expect(said).to_string();
+        assert!(problems.contains(said), "{settings:?}: {problems}");
     }
 }
 

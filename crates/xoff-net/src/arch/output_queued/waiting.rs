@@ -13,8 +13,8 @@ fn apart<T>(work: impl FnOnce() -> T) -> T {
 }
 
 impl Memory {
-    /// A packet gets the number of its queue, and passes the queue if it may. `free`: the port could
-    /// send it now.
+    /// A packet gets the number of its queue, and passes the queue if it may. `free`: the port
+    /// could send it now.
     #[inline(always)]
     pub(super) fn passes<H: HopControl, S: Scheduler>(
         &mut self,
