@@ -571,9 +571,9 @@ class Stream(TypedDict):
     """
 
     messages: int
-    """Messages."""
+    """Messages, or datagrams with any number of them."""
     message_bytes: int
-    """Bytes of the messages."""
+    """Bytes of the messages, or of the datagrams."""
     packets: int
     """Packets."""
     wire_bytes: int
@@ -610,11 +610,15 @@ class Flowtune(TypedDict):
     rates_received: int
     """Rates that servers received."""
     renewals: int
-    """Messages that extend the validity of a server's rates."""
+    """Messages that extend the validity of a server's rates. Each datagram does."""
     expiries: int
     """Expiries of a server's rates."""
     fallbacks: int
     """Flows handed to their own congestion control at an expiry."""
+    refused_datagrams: int
+    """Datagrams that servers and allocators refused, for instance because a later one came
+    first.
+    """
     to_allocator: Stream
     """Messages from servers to allocators."""
     from_allocator: Stream

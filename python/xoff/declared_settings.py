@@ -790,6 +790,9 @@ class Flowtune(TypedDict, total=False):
     11: 1.13 % of 2048 links of 10 Gb/s are 231 Gb/s). Expects a rate with its unit (Tbps, Gbps,
     Mbps, Kbps or bps), such as "100Gbps". Default: "40Gbps"
     """
+    control: Literal["tcp", "udp"]
+    """The transport of messages between servers and allocators. Default: "tcp"
+    """
     allocators: Literal["one", "per-pod"]
     """Number of allocators. Default: "one"
     """
@@ -889,8 +892,8 @@ class Flowtune(TypedDict, total=False):
     (s, ms, us, ns or ps), such as "2us". Default: "30us"
     """
     message_loss: float
-    """Fraction of packets of the control connections, including acknowledgements, that are lost
-    deliberately. Expects a non-negative number. Default: 0.0
+    """Fraction of control packets, including acknowledgements, that are lost deliberately. Expects
+    a non-negative number. Default: 0.0
     """
     stop_at: str
     """Time at which the allocators stop; 0: never. Their NICs keep acknowledging, but messages to
@@ -3811,6 +3814,9 @@ class Settings(TypedDict, total=False):
     ]
     """transport: Congestion control. Default: "none"
     """
+    control: Literal["tcp", "udp"]
+    """flowtune: The transport of messages between servers and allocators. Default: "tcp"
+    """
     control_loss: float
     """faults: Share of flow-control frames (pauses, resumes, bitmaps, signals to senders) that are
     lost. Expects a non-negative number. Default: 0.0
@@ -4365,8 +4371,8 @@ class Settings(TypedDict, total=False):
     """pipeline: The owner of memory. Default: "dedicated"
     """
     message_loss: float
-    """flowtune: Fraction of packets of the control connections, including acknowledgements, that
-    are lost deliberately. Expects a non-negative number. Default: 0.0
+    """flowtune: Fraction of control packets, including acknowledgements, that are lost
+    deliberately. Expects a non-negative number. Default: 0.0
     """
     min_current: float
     """In powertcp, theta_powertcp."""

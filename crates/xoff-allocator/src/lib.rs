@@ -10,6 +10,7 @@ mod allocation;
 pub mod config;
 #[cfg(target_os = "linux")]
 mod daemon;
+pub mod fuzz;
 #[cfg(target_os = "linux")]
 pub mod load;
 mod metrics;

@@ -38,17 +38,24 @@ impl EndpointConfig {
     /// The defaults, for one allocator that iterates each millisecond.
     #[must_use]
     pub fn new(id: EndpointId) -> Self {
+        Self::with_iteration(id, MILLI)
+    }
+
+    /// The defaults for one allocator with this time between iterations: a report is worth an
+    /// answer once an iteration, so all times follow from it.
+    #[must_use]
+    pub fn with_iteration(id: EndpointId, iteration: Nanos) -> Self {
         Self {
             id,
             allocators: 1,
             flowlets: 4096,
-            spacing: MILLI / 10,
-            ack_delay: 4 * MILLI,
-            resend: 5 * MILLI,
-            hello: 10 * MILLI,
+            spacing: iteration / 10,
+            ack_delay: 4 * iteration,
+            resend: 5 * iteration,
+            hello: 10 * iteration,
             hellos: 3,
             keepalive: NEVER,
-            probe: 1000 * MILLI,
+            probe: 1000 * iteration,
             datagram: wire::DATAGRAM,
         }
     }
@@ -77,19 +84,25 @@ pub struct SessionsConfig {
 
 impl Default for SessionsConfig {
     fn default() -> Self {
+        Self::with_iteration(MILLI)
+    }
+}
+
+impl SessionsConfig {
+    /// The defaults with this time between iterations.
+    #[must_use]
+    pub fn with_iteration(iteration: Nanos) -> Self {
         Self {
-            lifetime: 100 * MILLI,
-            resend: 10 * MILLI,
-            silence: 1000 * MILLI,
+            lifetime: 100 * iteration,
+            resend: 10 * iteration,
+            silence: 1000 * iteration,
             flowlets: 4096,
             events_per_second: 1_000_000,
             events_at_once: 20_000,
             datagram: wire::DATAGRAM,
         }
     }
-}
 
-impl SessionsConfig {
     /// How often an endpoint shows that it is alive.
     pub(crate) fn keepalive_us(&self) -> u32 {
         micros(self.silence / 4)

@@ -1,7 +1,6 @@
 //! What no bytes may do: functions for fuzzers, which panic where a rule is broken.
 //!
-//! `fuzz/` has a target of cargo-fuzz for each of them. `tests/it/fuzz.rs` calls them with the same
-//! seeds and random changes of them.
+//! The crate `xoff-fuzz` calls them.
 //!
 //! [`allocator`] and [`endpoint`] read their bytes as a program of steps: time passes, datagrams
 //! arrive, flowlets start and end. Datagrams of some steps have a valid tag, as random bytes would
@@ -26,15 +25,25 @@ fn key() -> Key {
 
 /// Reads bytes as a datagram. If they are one, there is no other way to write its content.
 ///
+/// # Errors
+/// Why they are none.
+///
 /// # Panics
 /// If they are another datagram after they are written again.
-pub fn datagram(bytes: &[u8]) {
-    let Ok(header) = Header::parse(bytes) else { return };
-    let Ok(body) = Body::parse(header.kind, bytes) else { return };
+pub fn datagram(bytes: &[u8]) -> Result<(), String> {
+    let wrong = |refused: Refused| format!("{refused:?}");
+    let header = Header::parse(bytes).map_err(wrong)?;
+    let body = Body::parse(header.kind, bytes).map_err(wrong)?;
     let mut again = vec![0; bytes.len()];
     let length = write(&header, &body, &mut again);
     let end = bytes.len() - TAG;
     assert_eq!((length, &again[..end]), (bytes.len(), &bytes[..end]));
+    Ok(())
+}
+
+/// What is sent can be read.
+fn is_sent(bytes: &[u8]) {
+    assert_eq!(datagram(bytes), Ok(()), "it is sent");
 }
 
 fn write(header: &Header, body: &Body<'_>, buffer: &mut [u8]) -> usize {
@@ -260,7 +269,7 @@ pub fn allocator(program: &[u8]) {
         }
         allocator.advance(now);
         if step & 0x80 == 0 {
-            allocator.transmit(now, datagram);
+            allocator.transmit(now, is_sent);
         }
     }
 }
@@ -295,6 +304,6 @@ pub fn endpoint(program: &[u8]) {
         if done.is_none() {
             break;
         }
-        host.transmit(now, datagram);
+        host.transmit(now, is_sent);
     }
 }

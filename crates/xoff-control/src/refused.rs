@@ -45,6 +45,12 @@ macro_rules! reasons {
                 }
             }
 
+            /// All refused datagrams.
+            #[must_use]
+            pub fn total(&self) -> u64 {
+                self.iter().map(|(_, count)| count).sum()
+            }
+
             /// Each reason with its count.
             pub fn iter(&self) -> impl Iterator<Item = (Refused, u64)> {
                 [$((Refused::$reason, self.$field),)*].into_iter()

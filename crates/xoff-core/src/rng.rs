@@ -42,6 +42,8 @@ pub enum Purpose {
     Sampling = 15,
     /// Which ranks of an all-to-all get most.
     Popularity = 16,
+    /// Keys and tokens of Flowtune's control protocol.
+    ControlKeys = 17,
 }
 
 /// A value-stable random stream (xoshiro256++).

@@ -110,7 +110,7 @@ fn read_request(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
 }
 
 /// The status and the body for a request.
-fn respond(request: &[u8], metrics: impl FnOnce() -> String) -> (&'static str, String) {
+pub(crate) fn respond(request: &[u8], metrics: impl FnOnce() -> String) -> (&'static str, String) {
     let request = String::from_utf8_lossy(request);
     let mut lines = request.split("\r\n");
     let first: Vec<&str> = lines.next().unwrap_or("").split(' ').collect();

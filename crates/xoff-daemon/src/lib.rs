@@ -2,6 +2,7 @@
 //! [metrics](Metrics) over [HTTP](Server), [secrets](secret), and [giving up
 //! privileges](give_up_privileges).
 
+pub mod fuzz;
 mod http;
 #[cfg(target_os = "linux")]
 mod keys;

@@ -6,6 +6,7 @@
 
 pub mod bts;
 pub mod frames;
+pub mod fuzz;
 pub mod headers;
 pub mod pcapng;
 pub mod pfc;

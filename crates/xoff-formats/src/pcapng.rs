@@ -5,7 +5,7 @@
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
-const PACKET: u32 = 6;
+pub(crate) const PACKET: u32 = 6;
 
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const LINKTYPE_ETHERNET: u16 = 1;

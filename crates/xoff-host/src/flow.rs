@@ -285,29 +285,37 @@ impl Sender {
 
     /// Everything before `seq` has arrived (with perfect recovery: `seq` bytes). Returns the number
     /// of newly acknowledged bytes.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledge(&mut self, seq: u64, payload: u64) -> u64 {
         let acked = seq.saturating_sub(self.snd_una);
         if acked > 0 {
-            let first = self.snd_una / payload;
+            let before = (self.snd_una, self.snd_nxt);
             self.snd_una = seq;
-            let next = self.snd_nxt;
-            self.snd_nxt = next.max(seq);
-            match &mut self.recovery {
-                SenderHalf::LiteralGoBackN => self.snd_nxt = next,
-                SenderHalf::SelectiveRepeat(Some(scoreboard)) => {
-                    scoreboard.on_progress(seq.div_ceil(payload));
-                    self.count(payload);
-                }
-                SenderHalf::Sack(half) => {
-                    half.on_progress(first, seq.div_ceil(payload));
-                    self.count(payload);
-                }
-                SenderHalf::NewReno(_) | SenderHalf::Sack1(_) => self.on_progress(seq, payload),
-                _ => {}
+            self.snd_nxt = self.snd_nxt.max(seq);
+            if !matches!(self.recovery, SenderHalf::GoBackN) {
+                self.recover(before, seq, payload);
             }
         }
         acked
+    }
+
+    /// What else a recovery does when all bytes before `seq` have arrived. Before, these were
+    /// acknowledged and sent.
+    #[inline(never)]
+    fn recover(&mut self, (acknowledged, sent): (u64, u64), seq: u64, payload: u64) {
+        match &mut self.recovery {
+            SenderHalf::LiteralGoBackN => self.snd_nxt = sent,
+            SenderHalf::SelectiveRepeat(Some(scoreboard)) => {
+                scoreboard.on_progress(seq.div_ceil(payload));
+                self.count(payload);
+            }
+            SenderHalf::Sack(half) => {
+                half.on_progress(acknowledged / payload, seq.div_ceil(payload));
+                self.count(payload);
+            }
+            SenderHalf::NewReno(_) | SenderHalf::Sack1(_) => self.on_progress(seq, payload),
+            _ => {}
+        }
     }
 
     /// The receiver misses the packet at `expected` and got the one `kept` packets after it (with

@@ -51,7 +51,7 @@ knobs! {
             Effect::Needs(DYNAMIC_THRESHOLD),
         ],
         /// Shares of single traffic classes, as "0: lossy alpha 1, 3: alpha 0.25 reserve 8KB
-        /// headroom 60KB". Under PFC, classes are lossless except those that are `lossy`; without
+        /// headroom 60KB". Under PFC, classes without the word `lossy` are lossless; without
         /// PFC all are lossy. `alpha` is the dynamic threshold, of a lossy class at each egress
         /// queue, of a lossless one at each ingress, where it pauses the neighbour. `reserve` is
         /// guaranteed to each such queue or ingress. `headroom` is that of each ingress, and
@@ -86,7 +86,7 @@ enum QueueLimit {
     /// None.
     None,
     /// A share of the free bytes (alpha), in millionths.
-    FreePpm(u64),
+    FreePpm(i64),
     /// A fixed number of bytes.
     Bytes(u64),
 }
@@ -142,12 +142,13 @@ impl BufferConfig {
 /// The state of one switch's buffer.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    size: u64,
+    size: i64,
     queue: QueueLimit,
-    used: u64,
-    /// The most that was in use after any instant since the last read, except after the last
-    /// instant with a change, and the time of that instant (ps).
-    watermark: u64,
+    /// Bytes not in use. Negative if packets that need no admission exceed the memory.
+    free: i64,
+    /// The least that was free after any instant since the last read, except after the last instant
+    /// with a change, and the time of that instant (ps).
+    least_free: i64,
     changed: u64,
 }
 
@@ -157,34 +158,36 @@ impl Buffer {
     pub fn new(config: &BufferConfig) -> Self {
         let (size, queue) = match config.kind {
             BufferKind::Shared if config.limits_queues() => {
-                (config.size.0, QueueLimit::FreePpm((config.alpha * 1e6) as u64))
+                // Bounded, so that a product with the free bytes fits.
+                let most = i64::MAX / (config.size.0.max(1) as i64);
+                (config.size.0, QueueLimit::FreePpm(((config.alpha * 1e6) as i64).min(most)))
             }
             BufferKind::Shared => (config.size.0, QueueLimit::None),
             BufferKind::Unlimited => (ENDLESS, QueueLimit::None),
             BufferKind::Dedicated => (ENDLESS, QueueLimit::Bytes(config.size.0)),
         };
-        Self { size, queue, used: 0, watermark: 0, changed: 0 }
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        Self { size, queue, free: size, least_free: size, changed: 0 }
     }
 
     /// Whether `bytes` more may join a queue of `queue_bytes`.
     #[inline(always)]
     #[must_use]
     pub fn admits(&self, queue_bytes: u32, bytes: u16) -> bool {
-        let free = self.size.saturating_sub(self.used);
         let within = match self.queue {
             // T(t) = alpha (B - Q(t)): the threshold of the queue moves with the free bytes.
-            QueueLimit::FreePpm(alpha) => u64::from(queue_bytes) * 1_000_000 < alpha * free,
+            QueueLimit::FreePpm(alpha) => i64::from(queue_bytes) * 1_000_000 < alpha * self.free,
             QueueLimit::None => true,
             QueueLimit::Bytes(limit) => fits(limit, queue_bytes, bytes),
         };
-        within && u64::from(bytes) <= free
+        within && i64::from(bytes) <= self.free
     }
 
     /// Counts an admitted packet.
     #[inline]
     pub fn take(&mut self, now: u64, bytes: u16) {
         self.settle(now);
-        self.used += u64::from(bytes);
+        self.free -= i64::from(bytes);
     }
 
     /// Subtracts a packet that left.
@@ -194,8 +197,8 @@ impl Buffer {
     #[inline]
     pub fn release(&mut self, now: u64, bytes: u16) {
         self.settle(now);
-        self.used =
-            self.used.checked_sub(u64::from(bytes)).expect("buffer accounting went negative");
+        self.free += i64::from(bytes);
+        assert!(self.free <= self.size, "buffer accounting went negative");
     }
 
     /// A change happens now, so the occupancy until now has lasted. A packet that arrives and
@@ -203,29 +206,29 @@ impl Buffer {
     /// count.
     #[inline]
     fn settle(&mut self, now: u64) {
-        if self.used > self.watermark && now > self.changed {
-            self.watermark = self.used;
+        if self.free < self.least_free && now > self.changed {
+            self.least_free = self.free;
         }
         self.changed = now;
     }
 
     /// The most bytes that were in use after any instant since the last call.
     pub fn take_watermark(&mut self) -> u64 {
-        let watermark = self.watermark.max(self.used);
-        self.watermark = self.used;
-        watermark
+        let least_free = self.least_free.min(self.free);
+        self.least_free = self.free;
+        (self.size - least_free) as u64
     }
 
     /// Whether neither it nor a queue can fill up.
     pub(crate) fn is_endless(&self) -> bool {
-        self.size == ENDLESS && matches!(self.queue, QueueLimit::None)
+        self.size == ENDLESS as i64 && matches!(self.queue, QueueLimit::None)
     }
 
     /// Bytes in use.
     #[inline]
     #[must_use]
     pub fn used(&self) -> u64 {
-        self.used
+        (self.size - self.free) as u64
     }
 }
 

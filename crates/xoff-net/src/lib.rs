@@ -17,6 +17,7 @@ mod destination;
 pub mod division;
 mod drops;
 pub mod fabric;
+pub mod fuzz;
 pub mod header;
 pub mod hop;
 pub mod mark;

@@ -195,11 +195,21 @@ impl Pool {
     /// Puts a packet into the pool.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> u32 {
-        if let Some(id) = self.free.pop() {
-            self.packets[id as usize] = packet;
-            return id;
-        }
-        self.packets.push(packet);
+        let id = self.take_place();
+        self[id] = packet;
+        id
+    }
+
+    /// Takes a place for a packet that is written there. An earlier packet may still be in it.
+    #[inline]
+    pub fn take_place(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| self.add_place())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_place(&mut self) -> u32 {
+        self.packets.push(Packet::new(Kind::Data, 0));
         (self.packets.len() - 1) as u32
     }
 

@@ -9,6 +9,7 @@ pub mod document;
 pub mod effective;
 mod entries;
 mod files;
+pub mod fuzz;
 pub mod hpcc_ns3;
 pub mod htsim;
 pub mod layers;

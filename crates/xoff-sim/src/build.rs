@@ -244,14 +244,24 @@ impl Setup {
         let Some(flowtune) = &self.flowtune else { return Ok(None) };
         let partition_of = |host: HostId| directory.partition_of(host.node());
         for (stream, src, dst) in flowtune.streams() {
+            let is_connection = flowtune.config.is_connection(stream);
             if partition_of(dst) == index {
-                hosts.read_stream(stream);
+                if is_connection {
+                    hosts.read_stream(stream);
+                } else {
+                    hosts.read_datagrams(stream);
+                }
             }
             if partition_of(src) == index {
                 let label = FlowtuneSetup::label(self.seed, src, dst);
                 let partition = Some(partition_of(dst)).filter(|&there| there != index);
                 let spec = StreamSpec { stream, src, dst, label, partition };
-                hosts.open_stream(fabric, directory.nic_of(src), spec);
+                let nic = directory.nic_of(src);
+                if is_connection {
+                    hosts.open_stream(fabric, nic, spec);
+                } else {
+                    hosts.open_datagrams(fabric, nic, spec);
+                }
             }
         }
         let here = flowtune.sites.iter().filter(|site| partition_of(site.nics.start) == index);
@@ -262,6 +272,6 @@ impl Setup {
             Allocator::new(flowtune.config.clone(), site.clone(), domain)
         };
         let all = here.map(allocator).collect::<Result<Vec<_>, _>>()?;
-        Ok((!all.is_empty()).then(|| Allocators::new(all, fabric)))
+        Ok((!all.is_empty()).then(|| Allocators::new(all, self.seed, fabric)))
     }
 }

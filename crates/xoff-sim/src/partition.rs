@@ -12,7 +12,7 @@ use std::sync::Arc;
 use xoff_core::prefetch::{prefetch, prefetch_whole};
 use xoff_core::wheel::MAX_RANK;
 use xoff_core::{HostId, NodeId, TimerId};
-use xoff_host::flowtune::stream::StreamMessage;
+use xoff_host::flowtune::mail::ControlMail;
 use xoff_host::{FlowStart, FlowStop, Hosts};
 use xoff_net::Fabric;
 use xoff_net::arch::{AnySwitch, Destination, Switch};
@@ -52,7 +52,7 @@ pub enum Owner {
 pub(crate) struct PartitionMessages {
     crossings: Crossings,
     notices: Vec<LossNotice>,
-    stream_messages: Vec<StreamMessage>,
+    control: ControlMail,
 }
 
 /// Locations of nodes, shared by all partitions.
@@ -262,14 +262,16 @@ impl Partition {
     /// registers. Returns the port where a packet arrives after all, on a link that loses some.
     #[inline]
     fn dispatch(&mut self, event: u32, item: u32) -> Option<u32> {
+        // Most of them.
+        if event == tag::WAKE {
+            if self.fabric.wake(item) {
+                self.pick_at(item);
+            }
+            return None;
+        }
         let (kind, number) = tag::split(event);
         match kind {
             tag::SINGLE => match event {
-                tag::WAKE => {
-                    if self.fabric.wake(item) {
-                        self.pick_at(item);
-                    }
-                }
                 tag::START => self.start_flows(),
                 tag::STOP => self.stop_flows(),
                 tag::MESSAGE => self.deliver_notices(),
@@ -498,23 +500,22 @@ impl Partition {
     }
 
     /// The allocators with NICs in this partition.
-    #[must_use]
-    pub fn allocators(&self) -> &[Allocator] {
-        self.allocators.as_ref().map_or(&[], |allocators| allocators.all())
+    pub fn allocators(&self) -> impl Iterator<Item = &Allocator> {
+        self.allocators.iter().flat_map(|allocators| allocators.all())
     }
 
     /// True if there are messages for another partition.
     pub(crate) fn has_mail(&self, to: usize) -> bool {
         !self.fabric.outbox[to].is_empty()
             || !self.notice_outbox[to].is_empty()
-            || self.hosts.has_stream_messages(to)
+            || self.hosts.has_control_mail(to)
     }
 
     /// Swaps the messages for another partition with an empty value.
     pub(crate) fn swap_mail(&mut self, to: usize, messages: &mut PartitionMessages) {
         std::mem::swap(&mut self.fabric.outbox[to], &mut messages.crossings);
         std::mem::swap(&mut self.notice_outbox[to], &mut messages.notices);
-        self.hosts.swap_stream_messages(to, &mut messages.stream_messages);
+        self.hosts.swap_control_mail(to, &mut messages.control);
     }
 
     /// Accepts the messages from another partition and leaves the value empty.
@@ -523,7 +524,7 @@ impl Partition {
         for notice in messages.notices.drain(..) {
             self.add_notice(notice);
         }
-        self.hosts.receive_stream_messages(messages.stream_messages.drain(..));
+        self.hosts.receive_control_mail(&mut messages.control);
     }
 
     /// Mutable access to its ports and links, for faults.

@@ -1,6 +1,7 @@
 //! Traces of applications as Chakra execution traces.
 
 mod frames;
+pub(crate) mod fuzz;
 mod groups;
 mod joint;
 mod nodes;

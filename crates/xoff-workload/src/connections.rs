@@ -1,5 +1,6 @@
 //! Flows listed in a connection matrix of htsim, with triggers.
 
+pub(crate) mod fuzz;
 mod matrix;
 mod triggers;
 

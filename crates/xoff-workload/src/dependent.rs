@@ -1,5 +1,6 @@
 //! Flows listed in a file that wait for others.
 
+pub(crate) mod fuzz;
 #[cfg(test)]
 mod tests;
 

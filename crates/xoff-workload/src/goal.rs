@@ -1,6 +1,7 @@
 //! Traces of applications as GOAL schedules.
 
 mod binary;
+pub(crate) mod fuzz;
 #[cfg(test)]
 mod tests;
 mod text;

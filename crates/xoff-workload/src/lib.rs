@@ -23,6 +23,8 @@ mod csv;
 mod dag;
 mod dependent;
 pub mod elephants;
+pub mod fuzz;
+mod fuzz_network;
 mod goal;
 pub mod host_set;
 mod in_order;

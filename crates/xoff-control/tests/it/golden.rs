@@ -85,7 +85,7 @@ fn every_message_has_the_bytes_of_the_document() {
 /// The examples are also where the fuzzer of datagrams begins.
 #[test]
 fn the_fuzzer_begins_with_the_bytes_of_the_document() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/datagram");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../xoff-fuzz/seeds/datagram");
     for (name, datagram) in exchange() {
         let path = folder.join(name.to_lowercase().replace(": ", "-").replace(' ', "-"));
         if std::env::var_os("XOFF_UPDATE_DECLARED").is_some() {

@@ -5,7 +5,6 @@ mod allocations;
 mod backup;
 mod convergence;
 mod flood;
-mod fuzz;
 mod golden;
 mod hostile;
 mod tagged;

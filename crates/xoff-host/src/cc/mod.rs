@@ -306,7 +306,7 @@ impl CongestionControl for AnyControl {
     fn window_bytes(&self) -> u64 {
         each_control!(self, control => control.window_bytes())
     }
-    #[inline]
+    #[inline(always)]
     fn on_sent(&mut self, path: &Path, wire_bytes: u64, pace: &mut Pace) {
         each_control!(self, control => control.on_sent(path, wire_bytes, pace));
     }

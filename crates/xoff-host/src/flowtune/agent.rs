@@ -49,6 +49,8 @@ counts! {
         expiries,
         /// Flows returned to their own congestion control at an expiry.
         fallbacks,
+        /// Datagrams refused.
+        refused,
     }
 }
 
@@ -281,6 +283,18 @@ impl Agent {
         }
     }
 
+    /// A flowlet's rate has expired: its flow continues under its own congestion control.
+    pub fn on_expiry(&mut self, number: u32, stats: &mut AgentStats, actions: &mut Vec<Action>) {
+        let Some(flowlet) = self.flowlets.get_mut(&number) else { return };
+        let rate = flowlet.rate.take().unwrap_or(0);
+        flowlet.report_at = NEVER;
+        if let Some(flow) = flowlet.flow {
+            stats.fallbacks += 1;
+            actions.push(Action::FallBack { flow, rate });
+        }
+        self.schedule(number);
+    }
+
     /// Sets the expected time at which the flow in service has sent all its data (ps).
     pub fn expect_end(&mut self, config: &AgentConfig, flow: u32, end: u64) {
         let Some(&number) = self.of_flow.get(&flow) else { return };
@@ -335,7 +349,9 @@ impl Agent {
 
     /// Time at which rates expire unless a message arrives (ps).
     fn expiry(&self, config: &AgentConfig) -> Option<u64> {
-        (!self.expired && self.live > 0).then(|| self.last_message_ps + config.lifetime)
+        (!self.expired && self.live > 0)
+            .then(|| self.last_message_ps.saturating_add(config.lifetime))
+            .filter(|&time| time != NEVER)
     }
 
     /// Time of the next timer (ps).

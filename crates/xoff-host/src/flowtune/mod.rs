@@ -1,13 +1,17 @@
 //! Flowtune at the hosts (Perry, Balakrishnan and Shah, NSDI 2017): rates from an allocator.
 //!
 //! Servers report the start and end of flowlets to the allocator, and it replies with rates. The
-//! messages are bytes of a [`stream`]: a long-lived TCP connection that shares NICs, links and
-//! queues with the data. An [`agent::Agent`] at each server tracks its flowlets. It decides whether
+//! messages are bytes of a [`stream`], a long-lived TCP connection, or items of [`datagram`]s in
+//! the protocol of real hosts. Both share NICs, links and queues with the data. An
+//! [`agent::Agent`] at each server tracks its flowlets. It decides whether
 //! a flow sends at its allocated rate, uses its own congestion control, or waits. The allocator
 //! itself is not here: its NICs are hosts with streams that end in an inbox.
 
 pub mod agent;
+pub mod datagram;
+pub mod mail;
 pub mod stream;
+pub mod stream_id;
 
 use xoff_core::{HostId, choices};
 
@@ -72,6 +76,19 @@ impl Message {
 }
 
 choices! {
+    /// The transport of messages between servers and allocators.
+    pub enum ControlKind {
+        /// A TCP connection for each server, as in the paper's simulations (§5.3).
+        Tcp = "tcp",
+        /// Datagrams of the protocol that `xoff agent` and `xoff allocator` speak
+        /// (docs/flowtune-protocol.md): "instead of retransmitting old state, participants send
+        /// the most recent state" (§5.1). The code is theirs, with tags and all. Allocators of
+        /// pods keep TCP among themselves.
+        Udp = "udp",
+    }
+}
+
+choices! {
     /// Detection of the start and end of flowlets by servers (§6, "Detecting flowlets").
     pub enum Detection {
         /// By calls of send(): each flow of the workload is a flowlet of known size, which ends
@@ -93,7 +110,8 @@ pub struct AgentConfig {
     pub start_before_allocation: bool,
     /// The window opened by a rate, in round trips; 0: the rate is only an upper limit.
     pub window_rtts: f64,
-    /// Validity of rates after the last message (ps).
+    /// Validity of rates after the last message (ps); `u64::MAX` if an endpoint of the protocol
+    /// watches over it.
     pub lifetime: u64,
     /// A flow joins its server's existing flowlet to the same destination.
     pub joins: bool,

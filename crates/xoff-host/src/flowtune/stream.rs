@@ -6,95 +6,17 @@
 //! the wire, and is retransmitted with the same content. Windows count packets, as in ns-2 and
 //! Linux.
 //!
-//! The messages themselves travel outside the simulated packets, from writer to reader. The reader
-//! gets a message once all packets with its bytes have arrived ("only applied when the
-//! corresponding bytes arrive, as in ns2's TcpApp", §5.3). To a reader in another partition, a
-//! message is transferred at the end of the window in which its last packet left; no packet can
-//! arrive earlier.
+//! The reader gets a message once all packets with its bytes have arrived ("only applied when the
+//! corresponding bytes arrive, as in ns2's TcpApp", §5.3). [`Mail`] has it until then.
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use xoff_core::{HostId, counts};
+use xoff_core::counts;
 
 use super::Message;
-
-/// First id of streams between allocators. Lower ids are two per server.
-const BETWEEN: u32 = 1 << 24;
-
-/// Writer and reader of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From this server to its allocator.
-    ToAllocator(HostId),
-    /// From its allocator to this server.
-    FromAllocator(HostId),
-    /// From one allocator to another.
-    Between(u32, u32),
-}
-
-/// Id of a stream. Its packets have flow numbers that count down from the maximum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StreamId(u32);
-
-impl StreamId {
-    /// The stream from a server to its allocator.
-    #[must_use]
-    pub fn to_allocator(server: HostId) -> Self {
-        Self(server.0 << 1)
-    }
-
-    /// The stream to a server from its allocator.
-    #[must_use]
-    pub fn from_allocator(server: HostId) -> Self {
-        Self(server.0 << 1 | 1)
-    }
-
-    /// The stream from one allocator to another.
-    #[must_use]
-    pub fn between(from: u32, to: u32) -> Self {
-        Self(BETWEEN | from << 8 | to)
-    }
-
-    /// The stream with this flow number in its packets.
-    #[must_use]
-    pub fn of_flow(flow: u32) -> Self {
-        Self(u32::MAX - flow)
-    }
-
-    /// The flow number of its packets.
-    #[must_use]
-    pub fn flow(self) -> u32 {
-        u32::MAX - self.0
-    }
-
-    /// Writer and reader of the stream.
-    #[must_use]
-    pub fn direction(self) -> Direction {
-        match self.0 {
-            number if number >= BETWEEN => Direction::Between(number >> 8 & 0xff, number & 0xff),
-            number if number & 1 == 0 => Direction::ToAllocator(HostId(number >> 1)),
-            number => Direction::FromAllocator(HostId(number >> 1)),
-        }
-    }
-
-    fn kind(self) -> usize {
-        match self.direction() {
-            Direction::ToAllocator(_) => 0,
-            Direction::FromAllocator(_) => 1,
-            Direction::Between(..) => 2,
-        }
-    }
-}
-
-/// A message in transit to the partition of its reader.
-#[derive(Clone, Copy, Debug)]
-pub struct StreamMessage {
-    stream: StreamId,
-    /// Number of packets of the stream, up to the one in which the message ends.
-    packets: u64,
-    message: Message,
-}
+use super::mail::{Letter, Mail};
+use super::stream_id::StreamId;
 
 /// A stream's writer.
 #[derive(Debug)]
@@ -112,7 +34,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Number of packets so far, plus those that the waiting messages will take.
+    /// Number of packets so far, with the packets that the waiting messages will take.
     fn packets(&self, full: u64) -> u64 {
         self.first + self.sent.len() as u64 + self.waiting_bytes.div_ceil(full)
     }
@@ -163,10 +85,8 @@ counts! {
 #[derive(Debug, Default)]
 pub struct Streams {
     writers: FxHashMap<StreamId, Writer>,
-    /// Messages written and not yet read, of streams that are read here.
-    unread: FxHashMap<StreamId, VecDeque<StreamMessage>>,
-    /// Messages for readers in other partitions, by partition.
-    outbox: Vec<Vec<StreamMessage>>,
+    /// Messages sent and not yet read.
+    mail: Mail<Message>,
     /// Counters of streams to allocators, from allocators, and between them.
     stats: [StreamStats; 3],
 }
@@ -175,9 +95,8 @@ impl Streams {
     /// Registers a stream written in this partition by the sender in slot `sender`. `partition` is
     /// the reader's, or `None` if it is this one.
     pub fn write_here(&mut self, stream: StreamId, sender: u32, partition: Option<u32>) {
-        let partitions = partition.map_or(0, |partition| partition as usize + 1);
-        if self.outbox.len() < partitions {
-            self.outbox.resize_with(partitions, Vec::new);
+        if let Some(partition) = partition {
+            self.mail.write_to(partition);
         }
         let (waiting, sent) = Default::default();
         let writer = Writer { sender, partition, waiting, waiting_bytes: 0, sent, first: 0 };
@@ -186,7 +105,7 @@ impl Streams {
 
     /// Registers a stream read in this partition.
     pub fn read_here(&mut self, stream: StreamId) {
-        self.unread.insert(stream, VecDeque::new());
+        self.mail.read_here(stream);
     }
 
     /// The slot of a stream's sender in this partition.
@@ -221,42 +140,26 @@ impl Streams {
             self.count(stream).repeated += 1;
             return bytes;
         }
-        let (outbox, unread) = (&mut self.outbox, &mut self.unread);
-        let partition = writer.partition;
-        writer.fill(full, |message| {
-            let stream_message = StreamMessage { stream, packets: number + 1, message };
-            match partition {
-                Some(partition) => outbox[partition as usize].push(stream_message),
-                None => deliver(unread, stream_message),
-            }
+        let (mail, partition) = (&mut self.mail, writer.partition);
+        writer.fill(full, |content| {
+            mail.send(partition, Letter { stream, packets: number + 1, content });
         })
-    }
-
-    /// Accepts a message for a reader in this partition.
-    pub fn receive(&mut self, stream_message: StreamMessage) {
-        deliver(&mut self.unread, stream_message);
     }
 
     /// The next message that is complete after the first `packets` of the stream.
     pub fn read(&mut self, stream: StreamId, packets: u64) -> Option<Message> {
-        let unread = self.unread.get_mut(&stream)?;
-        if unread.front()?.packets > packets {
-            return None;
-        }
-        unread.pop_front().map(|stream_message| stream_message.message)
+        self.mail.read(stream, packets).map(|letter| letter.content)
     }
 
-    /// Swaps the messages for readers in another partition with an empty list.
-    pub fn swap_mail(&mut self, partition: usize, stream_messages: &mut Vec<StreamMessage>) {
-        if let Some(outbox) = self.outbox.get_mut(partition) {
-            std::mem::swap(outbox, stream_messages);
-        }
+    /// The messages on their way.
+    pub(crate) fn mail(&mut self) -> &mut Mail<Message> {
+        &mut self.mail
     }
 
     /// True if there are messages for readers in another partition.
     #[must_use]
     pub fn has_mail(&self, partition: usize) -> bool {
-        self.outbox.get(partition).is_some_and(|stream_messages| !stream_messages.is_empty())
+        self.mail.is_waiting(partition)
     }
 
     /// Counters of the streams to allocators, from allocators, and between them.
@@ -271,38 +174,13 @@ impl Streams {
     }
 }
 
-fn deliver(
-    unread: &mut FxHashMap<StreamId, VecDeque<StreamMessage>>,
-    stream_message: StreamMessage,
-) {
-    unread
-        .get_mut(&stream_message.stream)
-        .expect("the stream is not read here")
-        .push_back(stream_message);
-}
-
 #[cfg(test)]
 mod tests {
+    use xoff_core::HostId;
+
     use super::*;
 
     const END: Message = Message::End { flowlet: 7 };
-
-    #[test]
-    fn stream_ids_and_flow_numbers_correspond() {
-        let of_server = |server| {
-            [
-                (StreamId::to_allocator(server), Direction::ToAllocator(server)),
-                (StreamId::from_allocator(server), Direction::FromAllocator(server)),
-            ]
-        };
-        let between = |(a, b)| (StreamId::between(a, b), Direction::Between(a, b));
-        let streams = [0, 1, (1 << 20) - 1].map(HostId).into_iter().flat_map(of_server);
-        for (stream, direction) in streams.chain([(0, 1), (1, 0), (127, 126)].map(between)) {
-            assert_eq!(StreamId::of_flow(stream.flow()), stream);
-            assert_eq!(stream.direction(), direction);
-            assert!(stream.flow() > u32::MAX - (1 << 25));
-        }
-    }
 
     /// A stream that is written and read here.
     fn local() -> (Streams, StreamId) {
@@ -367,10 +245,10 @@ mod tests {
         assert!(!streams[0].has_mail(1));
         streams[0].send(stream, 0, 0, 1460);
         assert!(streams[0].has_mail(1) && !streams[0].has_mail(0));
-        let mut stream_messages = Vec::new();
-        streams[0].swap_mail(1, &mut stream_messages);
+        let mut letters = Vec::new();
+        streams[0].mail().swap(1, &mut letters);
         assert_eq!(streams[1].read(stream, 1), None);
-        stream_messages.into_iter().for_each(|stream_message| streams[1].receive(stream_message));
+        letters.into_iter().for_each(|letter| streams[1].mail().deliver(letter));
         assert_eq!(streams[1].read(stream, 1), Some(END));
     }
 }

@@ -12,22 +12,27 @@ use crate::receiver_driven::sender_of;
 
 impl Hosts {
     pub(super) fn on_ack(&mut self, fabric: &mut Fabric, id: u32) {
+        if self.sends_plainly {
+            self.on_ack_as::<true>(fabric, id);
+        } else {
+            self.on_ack_as::<false>(fabric, id);
+        }
+    }
+
+    /// `PLAIN` as [`sends_plainly`](Self::sends_plainly).
+    #[inline(never)]
+    fn on_ack_as<const PLAIN: bool>(&mut self, fabric: &mut Fabric, id: u32) {
         let packet = fabric.packets[id];
         fabric.packets.remove(id);
         if let Some(sender) = self.sender_of(&packet) {
-            if self.sends_plainly {
-                self.acknowledge::<true>(fabric, sender, &packet);
-            } else {
-                self.acknowledge::<false>(fabric, sender, &packet);
-            }
+            self.acknowledge::<PLAIN>(fabric, sender, &packet);
         }
         if packet.record != NONE {
             fabric.records.remove(packet.record);
         }
     }
 
-    /// `PLAIN` as [`sends_plainly`](Self::sends_plainly).
-    #[inline]
+    #[inline(always)]
     fn acknowledge<const PLAIN: bool>(
         &mut self,
         fabric: &mut Fabric,

@@ -1,7 +1,10 @@
-//! Hosts with a rate allocator: applies the agents' actions to flows and writes their messages to
-//! streams.
+//! Hosts with a rate allocator: applies the agents' actions to flows and sends their messages, in
+//! streams or in datagrams.
 
+mod datagrams;
 mod streams;
+
+use xoff_control::EndpointConfig;
 
 use xoff_core::rng::Purpose;
 use xoff_core::{BitRate, HostId, Ps, Rng, TimerId};
@@ -11,11 +14,15 @@ use super::Hosts;
 use crate::cc::{Capped, CongestionControl};
 use crate::flow::FlowStart;
 use crate::flowtune::agent::{Action, Agent, AgentStats};
-use crate::flowtune::stream::{StreamId, StreamStats, Streams};
+use crate::flowtune::datagram::Datagrams;
+use crate::flowtune::mail::ControlMail;
+use crate::flowtune::stream::{StreamStats, Streams};
+use crate::flowtune::stream_id::{Direction, StreamId};
 use crate::flowtune::{AgentConfig, Message};
 use crate::transport::TcpConfig;
 
-pub use self::streams::StreamSpec;
+pub use self::datagrams::SHORTER_HEADER;
+pub use crate::flowtune::stream_id::StreamSpec;
 
 /// Settings of all hosts with an allocator.
 #[derive(Clone, Debug)]
@@ -24,6 +31,8 @@ pub struct FlowtuneHostSetup {
     pub agent: AgentConfig,
     /// TCP settings of the streams.
     pub stream: TcpConfig,
+    /// With datagrams between servers and allocators: settings of all endpoints but their number.
+    pub endpoint: Option<EndpointConfig>,
 }
 
 /// State of hosts with an allocator.
@@ -31,6 +40,7 @@ pub struct FlowtuneHostSetup {
 pub(super) struct FlowtuneHosts {
     setup: FlowtuneHostSetup,
     streams: Streams,
+    datagrams: Option<Datagrams>,
     /// By NIC; the agents of an allocator's own NICs are idle.
     agents: Vec<Agent>,
     timers: Vec<TimerId>,
@@ -44,8 +54,9 @@ pub(super) struct FlowtuneHosts {
 }
 
 impl FlowtuneHosts {
-    pub(super) fn new(setup: FlowtuneHostSetup) -> Self {
+    pub(super) fn new(setup: FlowtuneHostSetup, seed: u64) -> Self {
         Self {
+            datagrams: setup.endpoint.map(|config| Datagrams::new(config, seed)),
             setup,
             streams: Streams::default(),
             agents: Vec::new(),
@@ -63,6 +74,17 @@ impl FlowtuneHosts {
         self.timers.push(timer);
         self.sent_all.push(Vec::new());
         self.losses.push(Rng::stream(seed, Purpose::MessageLoss, u64::from(host.0)));
+        if let Some(datagrams) = &mut self.datagrams {
+            datagrams.add_nic();
+        }
+    }
+
+    /// Draws whether to lose a control packet deliberately.
+    fn loses(&mut self, nic: u32, stream: StreamId) -> bool {
+        let share = self.setup.agent.message_loss;
+        let lost = share > 0.0 && self.losses[nic as usize].unit() < share;
+        self.streams.count(stream).lost += u64::from(lost);
+        lost
     }
 }
 
@@ -115,24 +137,47 @@ impl Hosts {
 
     /// Executes an agent's actions and arms its timer.
     fn act(&mut self, fabric: &mut Fabric, nic: u32) {
+        self.execute(fabric, nic);
+        if self.flowtune.as_ref().is_some_and(|flowtune| flowtune.datagrams.is_some()) {
+            self.ask_endpoint(fabric, nic);
+            self.execute(fabric, nic);
+        }
+        let Some(flowtune) = &mut self.flowtune else { return };
+        let timer = flowtune.timers[nic as usize];
+        let of_agent = flowtune.agents[nic as usize].next_timer(&flowtune.setup.agent);
+        let of_endpoint = flowtune.endpoint_timer(nic);
+        if let Some(next) = of_agent.into_iter().chain(of_endpoint).min()
+            && next != Ps::NEVER.0
+            && fabric.wheel.armed(timer).is_none_or(|armed| next < armed)
+        {
+            fabric.wheel.arm(timer, next.max(fabric.now));
+        }
+    }
+
+    fn execute(&mut self, fabric: &mut Fabric, nic: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
         let mut actions = std::mem::take(&mut flowtune.actions);
-        let stream = StreamId::to_allocator(self.nics[nic as usize].host);
         for action in actions.drain(..) {
             match action {
-                Action::Tell(message) => self.tell(fabric, stream, message),
+                Action::Tell(message) => self.tell_allocator(fabric, nic, message),
                 Action::Go { flow, rate } => self.go(fabric, flow, rate),
                 Action::FallBack { flow, rate } => self.fall_back(fabric, flow, rate),
                 Action::Hold { flow } => self.hold(flow),
             }
         }
+        if let Some(flowtune) = &mut self.flowtune {
+            flowtune.actions = actions;
+        }
+    }
+
+    fn tell_allocator(&mut self, fabric: &mut Fabric, nic: u32, message: Message) {
         let Some(flowtune) = &mut self.flowtune else { return };
-        flowtune.actions = actions;
-        let timer = flowtune.timers[nic as usize];
-        if let Some(next) = flowtune.agents[nic as usize].next_timer(&flowtune.setup.agent)
-            && fabric.wheel.armed(timer).is_none_or(|armed| next < armed)
-        {
-            fabric.wheel.arm(timer, next.max(fabric.now));
+        match &mut flowtune.datagrams {
+            Some(datagrams) => FlowtuneHosts::report(datagrams, fabric.now, nic, message),
+            None => {
+                let stream = StreamId::to_allocator(self.nics[nic as usize].host);
+                self.tell(fabric, stream, message);
+            }
         }
     }
 
@@ -195,10 +240,57 @@ impl Hosts {
         Capped::hold(&mut self.controls[sender as usize], &mut self.flows[sender as usize].pace);
     }
 
+    /// Handles an arriving control packet.
+    #[cold]
+    pub(super) fn on_segment(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+        let Some(flowtune) = &self.flowtune else { return };
+        match StreamId::of_flow(fabric.packets[id].flow).direction() {
+            Direction::ToAllocator(_) | Direction::FromAllocator(_)
+                if flowtune.datagrams.is_some() =>
+            {
+                self.on_datagram(fabric, nic, id);
+            }
+            _ => self.on_stream_segment(fabric, nic, id),
+        }
+    }
+
     /// Counters of the agents and streams of this partition.
     #[must_use]
-    pub fn flowtune_stats(&self) -> Option<(&AgentStats, &[StreamStats; 3])> {
+    pub fn flowtune_stats(&self) -> Option<(AgentStats, &[StreamStats; 3])> {
         let flowtune = self.flowtune.as_ref()?;
-        Some((&flowtune.stats, flowtune.streams.stats()))
+        let mut stats = flowtune.stats;
+        for endpoint in flowtune.datagrams.iter().flat_map(Datagrams::endpoints) {
+            stats.expiries += endpoint.stats.expiries;
+        }
+        Some((stats, flowtune.streams.stats()))
+    }
+
+    /// Swaps the content of control packets for another partition with an empty value.
+    pub fn swap_control_mail(&mut self, partition: usize, mail: &mut ControlMail) {
+        let Some(flowtune) = &mut self.flowtune else { return };
+        flowtune.streams.mail().swap(partition, &mut mail.messages);
+        if let Some(datagrams) = &mut flowtune.datagrams {
+            datagrams.mail.swap(partition, &mut mail.datagrams);
+        }
+    }
+
+    /// True if there is content of control packets for another partition.
+    #[must_use]
+    pub fn has_control_mail(&self, partition: usize) -> bool {
+        self.flowtune.as_ref().is_some_and(|flowtune| {
+            let datagrams = flowtune.datagrams.as_ref();
+            flowtune.streams.has_mail(partition)
+                || datagrams.is_some_and(|datagrams| datagrams.mail.is_waiting(partition))
+        })
+    }
+
+    /// Accepts the content of control packets for readers in this partition, and leaves the value
+    /// empty.
+    pub fn receive_control_mail(&mut self, mail: &mut ControlMail) {
+        let Some(flowtune) = &mut self.flowtune else { return };
+        mail.messages.drain(..).for_each(|letter| flowtune.streams.mail().deliver(letter));
+        if let Some(datagrams) = &mut flowtune.datagrams {
+            mail.datagrams.drain(..).for_each(|letter| datagrams.mail.deliver(letter));
+        }
     }
 }

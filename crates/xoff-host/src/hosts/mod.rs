@@ -33,6 +33,7 @@ use xoff_net::pint::WholeDraws;
 use xoff_net::{Fabric, phase};
 
 use self::deadlines::Deadlines;
+use self::flowtune::FlowtuneHosts;
 use self::losses::RtoPolicy;
 use crate::cc::hpcc_pint::Sampling;
 use crate::cc::{AnyControl, Carries, ControlConfig};
@@ -48,7 +49,7 @@ use crate::tcp::{SackBytes, TcpConfig};
 use crate::transport::TransportConfig;
 
 pub use self::chains::{Arrived, Chains, TriggerId};
-pub use self::flowtune::{FlowtuneHostSetup, StreamSpec};
+pub use self::flowtune::{FlowtuneHostSetup, SHORTER_HEADER, StreamSpec};
 pub use self::paths::{BaseRtts, GivenPath, GivenPaths};
 pub use self::programs::{HostedJob, LabelRule, Programs, RoundEnd};
 pub use crate::stats::{HostStats, SignalStats};
@@ -199,7 +200,7 @@ pub struct Hosts {
     actions: Vec<Action>,
     /// State of flows with selective acknowledgements.
     tcp: Option<tcp::TcpHosts>,
-    flowtune: Option<Box<flowtune::FlowtuneHosts>>,
+    flowtune: Option<Box<FlowtuneHosts>>,
     /// Sizes of a data packet without its payload, and of an acknowledgement.
     overhead: u16,
     ack_bytes: u16,
@@ -260,7 +261,7 @@ impl Hosts {
             flowtune: setup
                 .flowtune
                 .as_ref()
-                .map(|setup| Box::new(flowtune::FlowtuneHosts::new(setup.clone()))),
+                .map(|flowtune| Box::new(FlowtuneHosts::new(flowtune.clone(), setup.seed))),
             overhead: setup.overhead(),
             ack_bytes: setup.ack_bytes(),
             sack_bytes: setup.tcp.sack_bytes,

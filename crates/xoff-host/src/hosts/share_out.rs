@@ -52,7 +52,7 @@ impl Hosts {
         orders.of_host[first].remove(key);
     }
 
-    /// Takes all flows from the NICs of a host, and returns those that have not ended, in order.
+    /// Takes all flows from the NICs of a host, and returns the unfinished ones, in order.
     /// `nic` is the first NIC of its host; another one has no flows here.
     pub fn take_back(&mut self, nic: u32) -> Vec<u32> {
         let nics = self.nics_of_host(nic);

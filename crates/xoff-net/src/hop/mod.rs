@@ -40,10 +40,8 @@ pub(crate) use frame_sender::FrameSender;
 pub(crate) use ingress::IngressControl;
 pub use nic_queues::NicQueues;
 pub use none::{NoHopConfig, Uncontrolled};
-pub use pfc::{
-    ClassPfc, ClassStats, Pfc, PfcConfig, PfcPort, Refused, StuckQueue, Watchdog, Watched,
-};
-pub use settings::{Derived, HopContext, HopPort, HopSettings, HopSite, NetworkSize};
+pub use pfc::{ClassPfc, ClassStats, Pfc, PfcConfig, Refused, StuckQueue, Watchdog, Watched};
+pub use settings::{Derived, HopContext, HopPort, HopSettings, HopSite, NetworkSize, PfcPort};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 
 /// Bytes of a link-control frame, unless a setting overrides it: the smallest Ethernet frame (IEEE
@@ -64,8 +62,8 @@ pub enum CopyUse {
 /// A hop control's reactions to events. All have a default that does nothing, except the choice of
 /// a packet's queue.
 pub trait HopControl {
-    /// Whether its packet path with a scheduler is rarely used. Such a path is compiled out of line,
-    /// so that those of others stay short.
+    /// Whether its packet path with a scheduler is rarely used. Such a path is compiled out of
+    /// line, so that the paths of others stay short.
     fn is_apart<S: Scheduler>() -> bool {
         false
     }

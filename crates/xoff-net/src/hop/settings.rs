@@ -4,7 +4,7 @@ use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::Need;
 use xoff_core::{BitRate, Bytes, Ps, Rng};
 
-use super::{AnyHop, FRAME_BYTES, HopQueues, NicQueues, PfcPort};
+use super::{AnyHop, FRAME_BYTES, HopQueues, NicQueues};
 use crate::buffer::{BufferConfig, ByClass};
 
 /// A port of a switch.
@@ -16,6 +16,15 @@ pub struct HopPort {
     pub delay_ps: u64,
     /// True if a host is at the other end.
     pub host: bool,
+}
+
+/// The properties of a port that PFC uses.
+#[derive(Clone, Copy, Debug)]
+pub struct PfcPort {
+    /// Bits per second.
+    pub rate: u64,
+    /// Propagation delay (ps).
+    pub delay_ps: u64,
 }
 
 /// The site of a hop control: a switch.

@@ -346,7 +346,7 @@ impl Topology {
     /// The sum of the rates, one way, of the core links and of the servers' links. Core links join
     /// switches and end at the core layer: a flow that crosses it takes one of them up and one
     /// down, with any number of layers below. If paths do not go up and down, the topology gives
-    /// the capacity of its core.
+    /// the capacity of its core. A sum that is out of range is the largest rate.
     #[must_use]
     pub fn capacities(&self) -> (BitRate, BitRate) {
         let sum = |of_hosts: bool| {
@@ -360,7 +360,8 @@ impl Topology {
                 let core_link = !host_link && tier == self.core_tier;
                 own < other && if of_hosts { host_link } else { core_link }
             };
-            BitRate(self.ports.iter().filter(counted).map(|port| port.rate.0).sum())
+            let rates = self.ports.iter().filter(counted).map(|port| port.rate.0);
+            BitRate(rates.fold(0, u64::saturating_add))
         };
         (self.core_capacity.unwrap_or_else(|| sum(false)), sum(true))
     }

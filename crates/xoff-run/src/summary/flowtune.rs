@@ -11,9 +11,9 @@ keys! {
     /// Messages in one direction between servers and allocators. Shares are of the capacity of all
     /// hosts' links, one way.
     pub struct Stream {
-        /// Messages.
+        /// Messages, or datagrams with any number of them.
         messages: u64,
-        /// Bytes of the messages.
+        /// Bytes of the messages, or of the datagrams.
         message_bytes: u64,
         /// Packets.
         packets: u64,
@@ -70,12 +70,15 @@ keys! {
         rates_per_flowlet: f64,
         /// Rates that servers received.
         rates_received: u64,
-        /// Messages that extend the validity of a server's rates.
+        /// Messages that extend the validity of a server's rates. Each datagram does.
         renewals: u64,
         /// Expiries of a server's rates.
         expiries: u64,
         /// Flows handed to their own congestion control at an expiry.
         fallbacks: u64,
+        /// Datagrams that servers and allocators refused, for instance because a later one came
+        /// first.
+        refused_datagrams: u64,
         /// Messages from servers to allocators.
         to_allocator: Stream,
         /// Messages from allocators to servers.
@@ -100,6 +103,7 @@ impl Flowtune {
             renewals: allocators.renewals,
             expiries: agents.expiries,
             fallbacks: agents.fallbacks,
+            refused_datagrams: allocators.refused + agents.refused,
             to_allocator: Stream::of(simulation, &to),
             from_allocator: Stream::of(simulation, &from),
             between_allocators: Stream::of(simulation, &between),

@@ -1,5 +1,5 @@
-//! Shares of traffic classes in the memory of switches: lossless and lossy classes beside each
-//! other.
+//! Shares of traffic classes in the memory of switches: lossless and lossy classes next to
+//! each other.
 
 use crate::common::{over_switches, run};
 use xoff_net::arch::Switch;

@@ -95,8 +95,8 @@ fn a_class_is_marked_at_its_own_thresholds() {
     assert_eq!(marks("", 3), usual);
 }
 
-/// The link between two leaves carries three classes, and PFC pauses one of them for a receiver that
-/// others fill. The two others share what it leaves in proportion to their weights.
+/// The link between two leaves carries three classes, and PFC pauses one of them for a receiver
+/// that others fill. The two others share what it leaves in proportion to their weights.
 #[test]
 fn a_paused_class_leaves_the_weights_of_others() {
     let flow = |(src, dst, class, bytes): (u8, u8, u8, &str)| {

@@ -428,3 +428,17 @@ fn a_flow_that_is_held_is_named() {
     };
     assert!(error.contains("held until the allocator gives it a rate"), "{error}");
 }
+
+/// Pods are what the core joins, by one link or by several.
+#[test]
+fn pods_may_have_parallel_links_to_a_core() {
+    let text = "scheme = \"flowtune\"\n\
+                [network]\ntopology = \"clos\"\n[clos]\npods = 2\ncore_links = 4\n\
+                [flowtune]\nallocators = \"per-pod\"\n\
+                [run]\nwarmup = \"0us\"\nmeasure = \"1ms\"\n"
+        .to_owned();
+    let (run, rows) = run(&(text + &long(0, 7, "100KB")), &[]);
+    assert_eq!(rows.len(), 1);
+    let [_, _, between] = counts(&run).streams;
+    assert!(between.messages >= 2, "{between:?}");
+}

@@ -22,6 +22,7 @@ mod expresspass;
 mod fault_kinds;
 mod faults;
 mod flowtune;
+mod flowtune_datagrams;
 mod generated;
 mod golden;
 mod homa;

@@ -92,6 +92,7 @@ pub(crate) fn hosts(
         flowtune: flowtune.map(|flowtune| FlowtuneHostSetup {
             agent: flowtune.config.agent(flowtune.sites[0].server_ids().len() as u32),
             stream: flowtune.config.stream(),
+            endpoint: flowtune.config.endpoint(spec.frame.payload),
         }),
         queues: spec.hop.nic_queues(spec.architecture.classes()),
         labelled: labelled.to_vec(),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use xoff_alloc::{Config, FlowId, LinkId, Utility};
-use xoff_core::{HostId, PortId, counts};
+use xoff_core::{Bytes, HostId, PortId, counts};
 use xoff_host::flowtune::Message;
-use xoff_host::flowtune::stream::{Direction, StreamId};
+use xoff_host::flowtune::stream_id::{Direction, StreamId};
 use xoff_net::topo::Routes;
 
 use super::domain::Domain;
@@ -33,6 +33,8 @@ counts! {
         rates,
         /// Renewals sent to servers.
         renewals,
+        /// Datagrams refused.
+        refused,
     }
 }
 
@@ -72,13 +74,15 @@ fn optimizer_config(config: &FlowtuneConfig) -> Config {
     }
 }
 
-/// An allocator's state of a server.
-#[derive(Clone, Copy, Debug, Default)]
-struct Server {
-    /// Time of the last message to it (ps).
-    told_ps: u64,
-    /// Number of its flowlets.
-    flowlets: u32,
+/// What an allocator does at an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Nothing: it has stopped.
+    Stopped,
+    /// It iterates.
+    Iterates,
+    /// It iterates, for the first time after a stop, and has no flowlets.
+    Restarts,
 }
 
 /// A rate allocator.
@@ -91,7 +95,8 @@ pub struct Allocator {
     flowlets: FxHashMap<Key, Known>,
     owners: FxHashMap<FlowId, Key>,
     transits: BTreeMap<Key, Transit>,
-    servers: Vec<Server>,
+    /// Number of flowlets of each server.
+    servers: Vec<u32>,
     reserved: Reserved,
     /// Messages to send at the next iteration, whatever its rates.
     pending: Vec<(StreamId, Message)>,
@@ -117,7 +122,7 @@ impl Allocator {
             flowlets: FxHashMap::default(),
             owners: FxHashMap::default(),
             transits: BTreeMap::new(),
-            servers: vec![Server::default(); site.server_ids().len()],
+            servers: vec![0; site.server_ids().len()],
             reserved: Reserved::new(capacities.len()),
             pending: Vec::new(),
             running: true,
@@ -134,6 +139,12 @@ impl Allocator {
     #[must_use]
     pub fn config(&self) -> &FlowtuneConfig {
         &self.config
+    }
+
+    /// Payload of a full packet.
+    #[must_use]
+    pub fn payload(&self) -> Bytes {
+        self.domain.payload()
     }
 
     /// Its place in the network.
@@ -169,7 +180,7 @@ impl Allocator {
         }
         self.place(key, dst, label);
         let (src, _) = key;
-        self.server(src).flowlets += 1;
+        *self.server(src) += 1;
         self.stats.flowlets += 1;
     }
 
@@ -201,7 +212,7 @@ impl Allocator {
 
     fn remove(&mut self, key: Key) {
         if let Some(known) = self.displace(key) {
-            self.server(key.0).flowlets -= 1;
+            *self.server(key.0) -= 1;
             let ended = self.transit(key, &known, 0);
             self.pending.extend(ended);
         }
@@ -301,16 +312,18 @@ impl Allocator {
         }
     }
 
-    fn server(&mut self, server: HostId) -> &mut Server {
+    fn server(&mut self, server: HostId) -> &mut u32 {
         &mut self.servers[(server.0 - self.site.servers.start.0) as usize]
+    }
+
+    /// Each server with the number of its flowlets.
+    pub fn servers(&self) -> impl Iterator<Item = (HostId, u32)> + '_ {
+        self.site.server_ids().zip(self.servers.iter().copied())
     }
 
     /// Runs one iteration: "rate update", "price update" (§2) and normalisation (§3). Appends its
     /// messages to `tell`.
     pub fn iterate(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) {
-        if !self.is_at_work(now, tell) {
-            return;
-        }
         self.discover(now);
         self.stats.iterations += 1;
         self.stats.active_flowlets += self.flowlets.len() as u64;
@@ -325,41 +338,20 @@ impl Allocator {
         for (flow, rate) in changed {
             // A rate that rounds to zero must differ from that of a failed link.
             let rate = if rate > 0.0 { ((rate * BITS) as u64).max(1) } else { 0 };
-            self.tell_rate(now, flow, rate, tell);
+            self.tell_rate(flow, rate, tell);
         }
-        self.renew(now, tell);
     }
 
-    fn tell_rate(
-        &mut self,
-        now: u64,
-        flow: FlowId,
-        rate: u64,
-        tell: &mut Vec<(StreamId, Message)>,
-    ) {
+    fn tell_rate(&mut self, flow: FlowId, rate: u64, tell: &mut Vec<(StreamId, Message)>) {
         let key = self.owners[&flow];
         let (server, flowlet) = key;
         tell.push((StreamId::from_allocator(server), Message::Rate { flowlet, rate }));
-        self.server(server).told_ps = now;
         let Some(mut known) = self.flowlets.remove(&key) else { return };
         tell.extend(self.transit(key, &known, rate));
         let (before, after) = (self.domain.ack_rate(known.rate), self.domain.ack_rate(rate));
         self.reserved.change_acks(&known.ack_links, before, after);
         known.rate = rate;
         self.flowlets.insert(key, known);
-    }
-
-    /// "new allocated rates must arrive every few tens of microseconds" (§6): sends a renewal to
-    /// servers without a message for half of the rates' lifetime.
-    fn renew(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) {
-        let due = now.saturating_sub(self.config.lifetime.0 / 2);
-        for (server, state) in self.site.server_ids().zip(&mut self.servers) {
-            if state.flowlets > 0 && state.told_ps <= due {
-                state.told_ps = now;
-                self.stats.renewals += 1;
-                tell.push((StreamId::from_allocator(server), Message::Renewal));
-            }
-        }
     }
 
     /// Restarts without flowlets; knowledge of the network is kept.
@@ -371,16 +363,16 @@ impl Allocator {
         self.fail_links();
     }
 
-    /// Returns true if the allocator is running. After a restart it requests a report of all
-    /// flowlets.
-    fn is_at_work(&mut self, now: u64, tell: &mut Vec<(StreamId, Message)>) -> bool {
+    /// What it does at an iteration that begins now.
+    pub fn work(&mut self, now: u64) -> Work {
         let before = std::mem::replace(&mut self.running, self.config.is_running(now));
-        if self.running && !before {
-            self.forget();
-            let servers = self.site.server_ids();
-            let ask = |server| (StreamId::from_allocator(server), Message::Resync);
-            tell.extend(servers.map(ask));
+        match (before, self.running) {
+            (_, false) => Work::Stopped,
+            (true, true) => Work::Iterates,
+            (false, true) => {
+                self.forget();
+                Work::Restarts
+            }
         }
-        self.running
     }
 }

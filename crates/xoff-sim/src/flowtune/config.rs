@@ -1,10 +1,14 @@
 //! Settings of a network with a rate allocator.
 
 use xoff_alloc::{Normalizer, OptimizerKind};
+use xoff_control::{EndpointConfig, EndpointId, SessionsConfig, wire};
 use xoff_core::knobs::{Effect, because};
 use xoff_core::seam::{Need, need};
-use xoff_core::{BitRate, Ps, choices, knobs};
-use xoff_host::flowtune::{AgentConfig, Detection};
+use xoff_core::{BitRate, Bytes, Ps, choices, knobs};
+use xoff_host::flowtune::datagram::nanos;
+use xoff_host::flowtune::stream_id::{Direction, StreamId};
+use xoff_host::flowtune::{AgentConfig, ControlKind, Detection};
+use xoff_host::hosts::SHORTER_HEADER;
 use xoff_host::transport::TcpConfig;
 
 choices! {
@@ -61,6 +65,8 @@ knobs! {
         /// Rate of an allocator's link to each switch of the top layer. Larger networks need more
         /// (Fig. 11: 1.13 % of 2048 links of 10 Gb/s are 231 Gb/s).
         link_rate: BitRate = BitRate::from_gbps(40),
+        /// The transport of messages between servers and allocators.
+        control: ControlKind = ControlKind::Tcp,
         /// Number of allocators.
         allocators: Allocators = Allocators::One,
         /// Time between iterations.
@@ -157,11 +163,10 @@ knobs! {
             "flowtune.detection = \"idle\"",
         ))],
         /// Minimum retransmission timeout of the control connections.
-        min_rto: Ps = Ps::from_us(20),
+        min_rto: Ps = Ps::from_us(20) => [Effect::Unless(without_connections)],
         /// Maximum retransmission timeout of the control connections.
-        max_rto: Ps = Ps::from_us(30),
-        /// Fraction of packets of the control connections, including acknowledgements, that are
-        /// lost deliberately.
+        max_rto: Ps = Ps::from_us(30) => [Effect::Unless(without_connections)],
+        /// Fraction of control packets, including acknowledgements, that are lost deliberately.
         message_loss: f64 = 0.0,
         /// Time at which the allocators stop; 0: never. Their NICs keep acknowledging, but messages
         /// to them are lost.
@@ -172,7 +177,45 @@ knobs! {
     }
 }
 
+fn without_connections(flowtune: &FlowtuneConfig) -> Option<String> {
+    because(!flowtune.has_connections(), "flowtune.control = \"udp\"")
+}
+
 impl FlowtuneConfig {
+    /// True if some messages are sent in TCP connections. Allocators of pods keep theirs.
+    fn has_connections(&self) -> bool {
+        self.control == ControlKind::Tcp || self.allocators == Allocators::PerPod
+    }
+
+    /// True if a stream is a TCP connection, false if it is one of datagrams.
+    #[must_use]
+    pub fn is_connection(&self, stream: StreamId) -> bool {
+        let between = matches!(stream.direction(), Direction::Between(..));
+        self.control == ControlKind::Tcp || between
+    }
+
+    /// Settings of the servers' endpoints but their number, with datagrams. `payload`: of
+    /// a full frame with a header of TCP.
+    #[must_use]
+    pub fn endpoint(&self, payload: Bytes) -> Option<EndpointConfig> {
+        (self.control == ControlKind::Udp).then(|| EndpointConfig {
+            flowlets: u16::MAX,
+            datagram: longest_datagram(payload),
+            ..EndpointConfig::with_iteration(EndpointId(0), nanos(self.iteration.0))
+        })
+    }
+
+    /// Settings of an allocator's side of the datagrams.
+    #[must_use]
+    pub fn sessions(&self, payload: Bytes) -> SessionsConfig {
+        SessionsConfig {
+            lifetime: nanos(self.lifetime.0),
+            flowlets: u16::MAX.into(),
+            datagram: longest_datagram(payload),
+            ..SessionsConfig::with_iteration(nanos(self.iteration.0))
+        }
+    }
+
     /// Values that an allocator needs other settings to have.
     #[must_use]
     pub fn needs(&self) -> Vec<Need> {
@@ -208,7 +251,10 @@ impl FlowtuneConfig {
             domain_servers,
             start_before_allocation: self.start_before_allocation,
             window_rtts: if self.paths == PathsKind::Known { self.window_rtts } else { 0.0 },
-            lifetime: self.lifetime.0,
+            lifetime: match self.control {
+                ControlKind::Tcp => self.lifetime.0,
+                ControlKind::Udp => u64::MAX,
+            },
             joins: self.joins(),
             linger: if self.detection == Detection::Idle { self.idle_threshold.0 } else { 0 },
             advance_notice: self.advance_notice.0,
@@ -246,7 +292,7 @@ impl FlowtuneConfig {
     /// # Errors
     /// The invalid key and the message.
     pub fn check_times(&self, base_rtt: Ps) -> Result<(), (&'static str, String)> {
-        if self.max_rto <= base_rtt {
+        if self.has_connections() && self.max_rto <= base_rtt {
             let message = format!(
                 "max_rto = {} must be above the base RTT of {base_rtt}, or every message would be \
                  retransmitted",
@@ -322,6 +368,9 @@ impl FlowtuneConfig {
         if self.message_loss >= 1.0 {
             return problem("message_loss", "it must be below 1: some packets must arrive".into());
         }
+        if self.control == ControlKind::Udp {
+            self.check_datagrams()?;
+        }
         if self.gamma == 0.0 {
             return problem(
                 "gamma",
@@ -351,4 +400,54 @@ impl FlowtuneConfig {
         }
         Ok(())
     }
+
+    fn check_datagrams(&self) -> Result<(), (&'static str, String)> {
+        if !self.start_before_allocation {
+            let message = "start_before_allocation: control = \"udp\" lets flows start at once, as \
+                           its endpoints do: a flow whose report is lost would wait";
+            return Err(("start_before_allocation", message.into()));
+        }
+        if !self.lifetime.0.is_multiple_of(MICROSECOND) {
+            let message = format!(
+                "lifetime: datagrams carry it in microseconds (control = \"udp\"), so it must be a \
+                 whole number of them, not {}",
+                self.lifetime
+            );
+            return Err(("lifetime", message));
+        }
+        if self.iteration.0 < MICROSECOND {
+            let message = format!(
+                "iteration: the times of control = \"udp\" follow from it and must be at least \
+                 100 ns, so it must be at least 1us, not {}",
+                self.iteration
+            );
+            return Err(("iteration", message));
+        }
+        Ok(())
+    }
+
+    /// Checks that frames of this payload can hold a datagram, if messages are in datagrams.
+    ///
+    /// # Errors
+    /// The message.
+    pub fn check_payload(&self, payload: Bytes) -> Result<(), String> {
+        // A report of one flowlet, or one rate.
+        let least = (wire::LEAST_DATAGRAM + 16) as u64;
+        if self.control == ControlKind::Tcp || payload.0 + u64::from(SHORTER_HEADER) >= least {
+            return Ok(());
+        }
+        Err(format!(
+            "payload: {payload} cannot hold a datagram with one flowlet, which has {least} bytes \
+             and a header of UDP (flowtune.control = \"udp\"); at least {} can",
+            Bytes(least - u64::from(SHORTER_HEADER))
+        ))
+    }
+}
+
+/// Picoseconds in a microsecond.
+const MICROSECOND: u64 = 1_000_000;
+
+/// Bytes of the longest datagram in a frame whose payload is this with a header of TCP.
+fn longest_datagram(payload: Bytes) -> usize {
+    wire::DATAGRAM.min(payload.0 as usize + usize::from(SHORTER_HEADER))
 }

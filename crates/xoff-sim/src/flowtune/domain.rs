@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use xoff_alloc::LinkId;
-use xoff_core::{HostId, NodeId, PortId};
+use xoff_core::{Bytes, HostId, PortId};
 use xoff_host::hosts::HostSetup;
 use xoff_net::topo::{Port, Routes, Topology};
 
+use super::pods::Pods;
 use super::{FlowtuneSetup, PathsKind, Site};
 use crate::paths::Paths;
 
@@ -27,6 +28,7 @@ pub struct Domain {
     /// Size of an acknowledgement and of the packet that it acknowledges.
     ack_bytes: u64,
     packet_bytes: u64,
+    payload: Bytes,
 }
 
 impl Domain {
@@ -51,6 +53,7 @@ impl Domain {
             within: if sites.len() > 1 { within(topology, site) } else { Vec::new() },
             ack_bytes: u64::from(hosts.ack_bytes()),
             packet_bytes: hosts.frame.payload.0 + u64::from(hosts.overhead()),
+            payload: hosts.frame.payload,
         }
     }
 
@@ -58,6 +61,12 @@ impl Domain {
     #[must_use]
     pub fn capacities(&self) -> &[f64] {
         &self.capacities
+    }
+
+    /// Payload of a full packet.
+    #[must_use]
+    pub fn payload(&self) -> Bytes {
+        self.payload
     }
 
     /// Sets the rate of a link (bit/s). Returns its capacity (Gb/s).
@@ -109,20 +118,12 @@ fn capacity(rate: u64, free: f64) -> f64 {
 }
 
 /// True for each port whose link belongs to the pod of a site's servers: a link with an end in the
-/// pod. The pod is the set of nodes reachable from the servers without the top layer.
+/// pod.
 fn within(topology: &Topology, site: &Site) -> Vec<bool> {
-    let top = topology.top_tier();
-    let mut in_pod = vec![false; topology.nodes() as usize];
-    let mut found: Vec<NodeId> = site.server_ids().map(HostId::node).collect();
-    while let Some(node) = found.pop() {
-        if !std::mem::replace(&mut in_pod[node.index()], true) {
-            let peers = topology.ports_of(node).iter();
-            let peers = peers.map(|port| topology.neighbour(port));
-            found.extend(peers.filter(|&peer| topology.tier(peer) < top));
-        }
-    }
+    let pods = Pods::of(topology);
     let ends = |port: &Port| [port.node, topology.neighbour(port)];
-    topology.ports().iter().map(|port| ends(port).iter().any(|&n| in_pod[n.index()])).collect()
+    let is_within = |port| ends(port).iter().any(|&node| pods.of_node(node) == Some(site.index));
+    topology.ports().iter().map(is_within).collect()
 }
 
 #[cfg(test)]

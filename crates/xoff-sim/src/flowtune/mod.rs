@@ -2,24 +2,29 @@
 //!
 //! An allocator is a node. Its NICs are hosts attached to the top switches of its domain, and all
 //! its messages are packets through them. [`allocator::Allocator`] computes rates once per
-//! `iteration`: a state machine that is told about flowlets and returns rates.
+//! `iteration`: a state machine that gets flowlets and returns rates. A link carries both,
+//! in TCP connections or in datagrams.
 
 pub mod allocator;
 mod config;
 pub mod domain;
+mod link;
 pub(crate) mod node;
+mod pods;
 mod reserved;
 
 use std::ops::Range;
 
-use xoff_core::HostId;
 use xoff_core::rng::mix64;
+use xoff_core::{HostId, NodeId};
 use xoff_host::Hosts;
 use xoff_host::flowtune::agent::AgentStats;
-use xoff_host::flowtune::stream::{StreamId, StreamStats};
+use xoff_host::flowtune::stream::StreamStats;
+use xoff_host::flowtune::stream_id::StreamId;
 use xoff_net::topo::{Attachment, Topology};
 
 use self::allocator::{Allocator, AllocatorStats};
+use self::pods::Pods;
 
 pub use config::{Allocators, FailuresKind, FlowtuneConfig, PathsKind, UtilityKind};
 
@@ -44,7 +49,7 @@ impl FlowtuneCounts {
         allocators.for_each(|one| sum.allocators.add(&one.stats));
         for hosts in hosts {
             if let Some((agents, streams)) = hosts.flowtune_stats() {
-                sum.agents.add(agents);
+                sum.agents.add(&agents);
                 sum.streams.iter_mut().zip(streams).for_each(|(sum, one)| sum.add(one));
             }
         }
@@ -115,21 +120,27 @@ impl FlowtuneSetup {
                 .into());
         }
         let top = topology.top_tier();
-        let (tier, pods) = match config.allocators {
-            Allocators::One => (top, 1),
+        let tier = match config.allocators {
+            Allocators::One => top,
             Allocators::PerPod if top < 3 => {
-                return Err(
-                    "allocators = \"per-pod\" requires network.topology = \"fat-tree\"".into()
-                );
+                return Err("allocators = \"per-pod\" requires pods, as network.topology = \
+                            \"fat-tree\" has them"
+                    .into());
             }
-            // All pods are equal, and hosts and switches are numbered pod by pod.
+            Allocators::PerPod => top - 1,
+        };
+        let switches: Vec<NodeId> =
+            topology.switch_ids().filter(|&node| topology.tier(node) == tier).collect();
+        let pods = match config.allocators {
+            Allocators::One => 1,
             Allocators::PerPod => {
-                let core = topology.switch_ids().find(|&node| topology.tier(node) == top);
-                (top - 1, core.map_or(1, |core| topology.ports_of(core).len() as u32))
+                Pods::of(topology).alike(topology, &switches).map_err(|message| {
+                    format!("allocators = \"per-pod\" requires equal pods: {message}")
+                })?
             }
         };
-        let switches = topology.switch_ids().filter(|&node| topology.tier(node) == tier);
         let attachments: Vec<Attachment> = switches
+            .into_iter()
             .map(|switch| Attachment {
                 switch,
                 rate: config.link_rate,

@@ -1,23 +1,34 @@
 //! The allocators of a partition: their iterations and their messages.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use xoff_core::{PortId, TimerId};
 use xoff_host::Hosts;
 use xoff_host::flowtune::Message;
-use xoff_host::flowtune::stream::{Direction, StreamId};
+use xoff_host::flowtune::stream_id::{Direction, StreamId};
 use xoff_net::Fabric;
 use xoff_net::phase;
 use xoff_net::topo::Routes;
 
 use super::Site;
-use super::allocator::Allocator;
+use super::allocator::{Allocator, Work};
+use super::link::Link;
 use crate::tag;
+
+/// An allocator and its link to its servers.
+#[derive(Debug)]
+struct Seat {
+    allocator: Allocator,
+    link: Link,
+    /// Its part of `Allocators::said`.
+    said: Range<usize>,
+}
 
 /// Allocators with NICs in one partition. They iterate at the same times, one after the other.
 #[derive(Debug)]
 pub(crate) struct Allocators {
-    all: Vec<Allocator>,
+    seats: Vec<Seat>,
     iteration_ps: u64,
     compute_ps: u64,
     iterate: TimerId,
@@ -27,19 +38,25 @@ pub(crate) struct Allocators {
 }
 
 impl Allocators {
-    /// Creates the allocators; the first iteration begins after one period.
-    pub(crate) fn new(all: Vec<Allocator>, fabric: &mut Fabric) -> Self {
+    /// Creates the allocators; the first iteration begins after one period. `seed`: of the run.
+    pub(crate) fn new(all: Vec<Allocator>, seed: u64, fabric: &mut Fabric) -> Self {
         let config = all[0].config();
         let (iteration_ps, compute_ps) = (config.iteration.0, config.compute_time.0);
         let rank = |timer: u64| phase::TIMER | phase::kind(1) | timer;
         let iterate = fabric.wheel.add_timer(rank(1), tag::ITERATE);
         let publish = fabric.wheel.add_timer(rank(0), tag::PUBLISH);
         fabric.wheel.arm(iterate, iteration_ps);
-        Self { all, iteration_ps, compute_ps, iterate, publish, said: Vec::new() }
+        let seat = |allocator: Allocator| Seat {
+            link: Link::new(&allocator, seed),
+            allocator,
+            said: 0..0,
+        };
+        let seats = all.into_iter().map(seat).collect();
+        Self { seats, iteration_ps, compute_ps, iterate, publish, said: Vec::new() }
     }
 
-    pub(crate) fn all(&self) -> &[Allocator] {
-        &self.all
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Allocator> {
+        self.seats.iter().map(|seat| &seat.allocator)
     }
 
     /// An iteration begins, or the rates of one are ready.
@@ -50,16 +67,22 @@ impl Allocators {
         }
         let now = fabric.now;
         for (stream, message) in hosts.take_inbox() {
-            let reads = |site: &Site| match stream.direction() {
-                Direction::ToAllocator(server) => site.servers.contains(&server),
-                Direction::Between(_, to) => site.index == to,
-                Direction::FromAllocator(_) => false,
-            };
-            let reader = self.all.iter_mut().find(|allocator| reads(allocator.site()));
-            reader.expect("an allocator in this partition").on_message(now, stream, message);
+            self.reader(stream).allocator.on_message(now, stream, message);
         }
-        for allocator in &mut self.all {
-            allocator.iterate(now, &mut self.said);
+        for (stream, bytes) in hosts.take_datagrams() {
+            let Seat { allocator, link, .. } = self.reader(stream);
+            link.receive(now, &bytes, allocator);
+        }
+        for Seat { allocator, link, said } in &mut self.seats {
+            said.start = self.said.len();
+            let work = allocator.work(now);
+            if work != Work::Stopped {
+                link.begin(now, work, allocator, &mut self.said);
+                allocator.iterate(now, &mut self.said);
+                let of_iteration = said.start..self.said.len();
+                link.end(now, of_iteration, allocator, &mut self.said);
+            }
+            said.end = self.said.len();
         }
         fabric.wheel.arm(self.iterate, now + self.iteration_ps);
         if self.compute_ps == 0 {
@@ -69,23 +92,35 @@ impl Allocators {
         }
     }
 
+    /// The allocator that reads a stream.
+    fn reader(&mut self, stream: StreamId) -> &mut Seat {
+        let reads = |site: &Site| match stream.direction() {
+            Direction::ToAllocator(server) => site.servers.contains(&server),
+            Direction::Between(_, to) => site.index == to,
+            Direction::FromAllocator(_) => false,
+        };
+        let reader = self.seats.iter_mut().find(|seat| reads(seat.allocator.site()));
+        reader.expect("an allocator in this partition")
+    }
+
     /// Switches route around links.
     pub(crate) fn on_routes(&mut self, now: u64, routes: &Arc<Routes>, down: &[PortId]) {
-        for allocator in &mut self.all {
+        for Seat { allocator, .. } in &mut self.seats {
             allocator.on_routes(now, routes, down);
         }
     }
 
     /// The link of a port works at another rate (bit/s).
     pub(crate) fn on_rate(&mut self, port: PortId, rate: u64) {
-        for allocator in &mut self.all {
+        for Seat { allocator, .. } in &mut self.seats {
             allocator.on_rate(port, rate);
         }
     }
 
     fn publish(&mut self, fabric: &mut Fabric, hosts: &mut Hosts) {
-        for (stream, message) in self.said.drain(..) {
-            hosts.tell(fabric, stream, message);
+        for Seat { link, said, .. } in &mut self.seats {
+            link.say(&self.said[said.clone()], fabric, hosts);
         }
+        self.said.clear();
     }
 }

@@ -53,7 +53,7 @@ fn files(prefix: &str, context: &Context<'_>) -> Result<Vec<Vec<u8>>, String> {
     Ok(found)
 }
 
-fn name(prefix: &str, rank: usize) -> String {
+pub(super) fn name(prefix: &str, rank: usize) -> String {
     format!("{prefix}.{rank}.et")
 }
 

@@ -1,43 +1,18 @@
 //! Control connections at the hosts: sends written messages as packets, acknowledges arriving
 //! packets and reads their messages.
 
-use xoff_core::{FlowId, HostId};
+use xoff_core::FlowId;
 use xoff_net::packet::flag;
 use xoff_net::{Fabric, Kind, Packet};
 
-use super::FlowtuneHosts;
+use super::StreamSpec;
 use crate::cc::{ControlConfig, NewRenoConfig};
 use crate::flow::{FlowStart, Sender};
 use crate::flowtune::Message;
-use crate::flowtune::stream::{Direction, StreamId, StreamMessage};
+use crate::flowtune::stream_id::{Direction, StreamId};
 use crate::hosts::Hosts;
 use crate::recovery::{Reply, SenderHalf, sack};
 use crate::transport::Recovery;
-
-/// A stream written at a host of this partition.
-#[derive(Clone, Copy, Debug)]
-pub struct StreamSpec {
-    /// Id of the stream.
-    pub stream: StreamId,
-    /// Writing host.
-    pub src: HostId,
-    /// Reading host.
-    pub dst: HostId,
-    /// Source and destination port.
-    pub label: u32,
-    /// The partition of the reader, unless it is this one.
-    pub partition: Option<u32>,
-}
-
-impl FlowtuneHosts {
-    /// Draws whether to lose a packet of a stream deliberately.
-    fn loses(&mut self, nic: u32, stream: StreamId) -> bool {
-        let share = self.setup.agent.message_loss;
-        let lost = share > 0.0 && self.losses[nic as usize].unit() < share;
-        self.streams.count(stream).lost += u64::from(lost);
-        lost
-    }
-}
 
 impl Hosts {
     /// Opens a stream written by a host of this partition.
@@ -126,8 +101,7 @@ impl Hosts {
 
     /// Handles an arriving packet of a stream: acknowledges it like data and reads complete
     /// messages.
-    #[cold]
-    pub(in crate::hosts) fn on_segment(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
+    pub(super) fn on_stream_segment(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
         let Some(flowtune) = &mut self.flowtune else { return };
         // Besides the acknowledgement, flows may send at the rates received now.
         fabric.hold(self.nics[nic as usize].port);
@@ -183,33 +157,5 @@ impl Hosts {
     /// Takes the messages received by allocators of this partition.
     pub fn take_inbox(&mut self) -> Vec<(StreamId, Message)> {
         self.flowtune.as_mut().map_or_else(Vec::new, |flowtune| std::mem::take(&mut flowtune.inbox))
-    }
-
-    /// As [`Streams::swap_mail`](crate::flowtune::stream::Streams::swap_mail), for all streams
-    /// here.
-    pub fn swap_stream_messages(
-        &mut self,
-        partition: usize,
-        stream_messages: &mut Vec<StreamMessage>,
-    ) {
-        if let Some(flowtune) = &mut self.flowtune {
-            flowtune.streams.swap_mail(partition, stream_messages);
-        }
-    }
-
-    /// True if streams here have messages for another partition.
-    #[must_use]
-    pub fn has_stream_messages(&self, partition: usize) -> bool {
-        self.flowtune.as_ref().is_some_and(|flowtune| flowtune.streams.has_mail(partition))
-    }
-
-    /// Accepts messages for readers in this partition.
-    pub fn receive_stream_messages(
-        &mut self,
-        stream_messages: impl Iterator<Item = StreamMessage>,
-    ) {
-        if let Some(flowtune) = &mut self.flowtune {
-            stream_messages.for_each(|stream_message| flowtune.streams.receive(stream_message));
-        }
     }
 }

@@ -7,8 +7,8 @@ use crate::packet::{Packet, Queue, flag};
 use crate::sched::{Common, Scheduler};
 
 impl Memory {
-    /// A packet gets the number of its queue, and passes the queue if it may. `free`: the port could
-    /// send it now.
+    /// A packet gets the number of its queue, and passes the queue if it may. `free`: the port
+    /// could send it now.
     #[inline(always)]
     pub(super) fn passes<H: HopControl, S: Scheduler>(
         &mut self,

@@ -1,12 +1,13 @@
 //! Closed forms of shares by class, and the same limits for all classes as a model.
 
 use proptest::prelude::*;
+use xoff_core::Bytes;
 use xoff_core::knobs::{Knob as _, Value};
 
 use super::*;
-use crate::buffer::ByClass;
+use crate::buffer::{BufferConfig, ByClass};
 use crate::hop::pfc::ClassPfc;
-use crate::hop::{Ask, HopControl, Signal};
+use crate::hop::{Ask, HopControl, PfcConfig, Signal};
 use crate::packet::{Kind, flag};
 use crate::recount::WaitingPacket;
 use crate::sched::Fifo;
@@ -95,7 +96,7 @@ fn lossy_queues_settle_at_the_fixed_point_of_their_alphas() {
     assert_eq!(pfc.paused(15), 0);
 }
 
-/// The same for ingresses that pause, beside lossy queues: what all hold together leaves free what
+/// The same for ingresses that pause, next to lossy queues: what all hold leaves free what
 /// their thresholds assume.
 #[test]
 fn lossless_ingresses_pause_at_the_fixed_point_of_their_alphas() {
@@ -104,7 +105,7 @@ fn lossless_ingresses_pause_at_the_fixed_point_of_their_alphas() {
     let mut switch = switch(Some(&pfc), by_class);
     let places = [(3, 0, 9), (3, 1, 9), (4, 0, 9), (4, 2, 9), (0, 3, 8), (7, 5, 9)];
     settle(&mut switch, &places);
-    // Set aside: the headroom of class 3 and of the classes that are not named, and that of class 4.
+    // Set aside: the headroom of class 3, of the classes that are not named, and of class 4.
     let pool = 12e6 - f64::from(PORTS) * (37_500.0 + 37_500.0 + 30_000.0);
     let alphas = [0.5, 0.5, 0.125, 0.125, 2.0, 0.11];
     for (place, alpha) in places.into_iter().zip(alphas) {
@@ -226,7 +227,8 @@ proptest! {
                     }
                     if let Some(signal) = enter(&mut pfc, (class, ingress, egress)) {
                         waiting.push((egress, packet));
-                        let mine = |signal: Signal| signal == Signal::new(ingress, Ask::Pause, 1 << class);
+                        let pause = Signal::new(ingress, Ask::Pause, 1 << class);
+                        let mine = |signal: Signal| signal == pause;
                         prop_assert!(signal.is_none_or(|signal| class != 0 && mine(signal)));
                     }
                 }
@@ -238,7 +240,7 @@ proptest! {
             }
         }
         let all: Vec<_> =
-            waiting.iter().map(|(egress, packet)| WaitingPacket { egress: *egress, packet }).collect();
+            waiting.iter().map(|&(egress, ref packet)| WaitingPacket { egress, packet }).collect();
         prop_assert!(pfc.recount(&all).is_ok());
         prop_assert!(all.is_empty() || pfc.recount(&all[1..]).is_err());
     }

@@ -3,7 +3,6 @@
 
 use std::fmt::Debug;
 
-use super::shared_pool::Count;
 use crate::packet::Packet;
 use crate::recount::Checked;
 
@@ -18,6 +17,23 @@ pub struct Share {
     pub(super) resume_offset: u64,
     /// Bytes above the threshold.
     pub(super) headroom: u64,
+}
+
+/// Bytes of one class at one port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Count {
+    /// Bytes counted against reserve and pool.
+    pub(super) bytes: u64,
+    /// Bytes counted against the headroom.
+    pub(super) headroom: u64,
+}
+
+impl Count {
+    /// Bytes in the pool.
+    #[inline(always)]
+    pub(super) fn shared(&self, share: &Share) -> u64 {
+        self.bytes.saturating_sub(share.reserve)
+    }
 }
 
 /// The limits of a switch's ports.
@@ -48,8 +64,8 @@ pub trait Limits: Debug {
         bytes * 1_000_000 <= free * ppm
     }
 
-    /// Whether an admitted packet of `bytes` goes into the pool, of which its class then holds
-    /// `shared`. Otherwise it goes into the headroom.
+    /// Whether an admitted packet of `bytes` goes into the pool. Its class then holds `shared`
+    /// bytes of the pool. Otherwise the packet goes into the headroom.
     #[inline(always)]
     fn pool_takes(&self, _class: u8, bytes: (u64, u64), free: u64, share: &Share) -> bool {
         let (_, shared) = bytes;

@@ -3,7 +3,8 @@
 //!
 //! [`Pfc`] keeps the paused classes of each ingress and reports changes. An [`Accounting`] counts
 //! the bytes and sets the thresholds: bytes in a shared pool with a dynamic threshold
-//! ([`SharedPool`]), the same for all classes or by class ([`ClassLimits`]), drain bytes ([`DrainBytes`]), or bytes in a memory per ingress. [`headroom`]
+//! ([`SharedPool`]), the same for all classes or by class ([`ClassLimits`]), drain bytes
+//! ([`DrainBytes`]), or bytes in a memory per ingress. [`headroom`]
 //! computes thresholds from the time a pause takes to act. [`frames`] requests and obeys pauses
 //! that last for a time. [`watchdog`] releases queues that stay paused.
 
@@ -13,6 +14,7 @@ mod drain_bytes;
 pub(crate) mod frames;
 pub(crate) mod headroom;
 mod limits;
+mod memory_plan;
 mod obeyed;
 mod settings;
 mod shared_pool;
@@ -24,12 +26,11 @@ use super::{Ask, IngressControl, Signal};
 use crate::sched::QueueMask;
 
 use class_limits::ClassLimits;
-pub(crate) use class_limits::MemoryPlan;
 pub use class_limits::{ClassStats, Refused};
 pub use config::{PauseConfig, PfcConfig, Scope, Watchdog};
 pub(crate) use drain_bytes::DrainBytes;
 pub use headroom::{Reaction, Thresholds};
-pub use shared_pool::PfcPort;
+pub(crate) use memory_plan::MemoryPlan;
 use shared_pool::SharedPool;
 pub use watchdog::{StuckQueue, Watched};
 

@@ -3,10 +3,10 @@
 use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::{Need, need};
 
-use super::{MemoryPlan, Pfc, PfcConfig, PfcPort, Watchdog, Watched};
+use super::{MemoryPlan, Pfc, PfcConfig, Watchdog, Watched};
 use crate::buffer::{BufferConfig, ByClass, Profile};
 use crate::capability::{BACKPRESSURE, CLASS_MEMORY, CONTROL_FRAMES, PFC_FRAMES};
-use crate::hop::{AnyHop, Eliding, HopQueues, HopSettings, HopSite};
+use crate::hop::{AnyHop, Eliding, HopQueues, HopSettings, HopSite, PfcPort};
 
 impl HopSettings for PfcConfig {
     fn check(&self) -> Checked {

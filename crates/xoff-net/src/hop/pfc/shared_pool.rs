@@ -8,41 +8,15 @@
 use xoff_core::invariant::{Checker, Violation, equal, holds};
 use xoff_core::prefetch::prefetch;
 
-use super::class_limits::MemoryPlan;
-use super::limits::{Alike, Limits, OfPort, Share};
+use super::limits::{Alike, Count, Limits, OfPort, Share};
+use super::memory_plan::MemoryPlan;
 use super::{Accounting, Pfc, PfcConfig, headroom};
 use crate::buffer::BufferConfig;
 use crate::hop::elide::Elide;
-use crate::hop::{HopControl, IngressControl, Signal};
+use crate::hop::{HopControl, IngressControl, PfcPort, Signal};
 use crate::packet::{CLASSES, Packet};
 use crate::recount::{Checked, WaitingPacket};
 use crate::sched::{QueueMask, Scheduler};
-
-/// The properties of a port that PFC uses.
-#[derive(Clone, Copy, Debug)]
-pub struct PfcPort {
-    /// Bits per second.
-    pub rate: u64,
-    /// Propagation delay (ps).
-    pub delay_ps: u64,
-}
-
-/// Bytes of one class at one port.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Count {
-    /// Bytes counted against reserve and pool.
-    pub(super) bytes: u64,
-    /// Bytes counted against the headroom.
-    pub(super) headroom: u64,
-}
-
-impl Count {
-    /// Bytes in the pool.
-    #[inline(always)]
-    pub(super) fn shared(&self, share: &Share) -> u64 {
-        self.bytes.saturating_sub(share.reserve)
-    }
-}
 
 /// Bytes at one port, and its limits.
 #[derive(Debug)]
@@ -227,8 +201,8 @@ impl<L: Limits> HopControl for Pfc<SharedPool<L>> {
         limits.admits(packet.class(), bytes, || self.accounting.free(), count, &share)
     }
 
-    /// A packet within its ingress's reserve is admitted and changes nothing, and so does one that
-    /// cannot pause a neighbour.
+    /// A packet within its ingress's reserve is admitted and changes nothing, and so does a packet
+    /// of a class without pauses.
     #[inline(always)]
     fn pass(&mut self, _now: u64, egress: u16, packet: &Packet) -> bool {
         if self.accounting.limits.is_lossy(packet.class()) {

@@ -258,9 +258,10 @@ impl HopControl for Watched {
 mod tests {
     use xoff_core::{Bytes, Ps};
 
-    use super::super::{MemoryPlan, PfcPort};
+    use super::super::MemoryPlan;
     use super::*;
     use crate::buffer::BufferConfig;
+    use crate::hop::PfcPort;
     use crate::packet::Kind;
 
     const US: u64 = 1_000_000;

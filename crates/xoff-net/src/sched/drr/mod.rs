@@ -145,18 +145,20 @@ impl<R: Rounds> Discipline for RoundRobin<R> {
         }
         let (ready, current) = self.rounds.next(ready);
         let mut queue = *current;
+        let mut has_turn = ready.has(queue);
         loop {
-            let line = &mut lines[queue as usize];
-            if ready.has(queue) {
-                let bytes = u32::from(pool[line.queue.head()?].wire_bytes);
-                if line.state >= bytes {
-                    line.state -= bytes;
-                    *current = queue;
-                    return Some(queue);
-                }
+            if !has_turn {
+                queue = ready.next_after(queue);
+                lines[queue as usize].state += self.quantum_bytes;
             }
-            queue = ready.next_after(queue);
-            lines[queue as usize].state += self.quantum_bytes;
+            let line = &mut lines[queue as usize];
+            let bytes = u32::from(pool[line.queue.head()?].wire_bytes);
+            has_turn = line.state >= bytes;
+            if has_turn {
+                line.state -= bytes;
+                *current = queue;
+                return Some(queue);
+            }
         }
     }
 

@@ -138,7 +138,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("flowtune", "flowtune.lifetime=25us", "expire before the allocator can renew them"),
     ("flowtune", "flowtune.compute_time=11us", "an iteration begins every 10us"),
     ("flowtune", "flowtune.link_rate=0bps", "link_rate: it must be above 0"),
-    ("flowtune", "flowtune.allocators=per-pod", "requires network.topology = \"fat-tree\""),
+    ("flowtune", "flowtune.allocators=per-pod", "as network.topology = \"fat-tree\" has"),
     ("flowtune", "flowtune.transit_share=0.2", "flowtune.allocators = \"one\""),
     ("flowtune", "transport.window=bdp", "would bound those that rates open"),
     ("pfabric", "pfabric.rto=8us", "rto = 8us is not longer than the base RTT of 8"),

@@ -260,6 +260,9 @@ fn allocator(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
             reader.problem("flowtune", key, message);
         }
     }
+    if let Err(message) = config.check_payload(spec.frame.payload) {
+        reader.problem("frame", "payload", message);
+    }
 }
 
 fn hop_switches(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
