@@ -778,6 +778,18 @@ class Buffer(TypedDict, total=False):
     """Dynamic threshold: a queue may hold up to alpha x the free bytes; 0: no limit per queue. With
     1, a single queue gets half of the memory. Expects a non-negative number. Default: 1.0
     """
+    by_class: str
+    """Shares of single traffic classes, as "0: lossy alpha 1, 3: alpha 0.25 reserve 8KB headroom
+    60KB". Under PFC, classes without the word `lossy` are lossless; without PFC all are lossy.
+    `alpha` is the dynamic threshold, of a lossy class at each egress queue, of a lossless one at
+    each ingress, where it pauses the neighbour. `reserve` is guaranteed to each such queue or
+    ingress. `headroom` is that of each ingress, and `resume_offset` says when the neighbour is
+    resumed. What a class does not name is that of all classes: `buffer.alpha` and no reserve if
+    lossy, else the settings of `pfc`. SONiC has such profiles (BUFFER_PROFILE). Expects classes
+    from 0 to 7, each once, with one or more of lossy, alpha A (up to 64), reserve SIZE, headroom
+    SIZE and resume_offset SIZE, such as "0: lossy alpha 1, 3: alpha 0.25 reserve 8KB headroom
+    60KB". Default: ""
+    """
 
 
 class Flowtune(TypedDict, total=False):
@@ -2049,6 +2061,12 @@ class Pfc(TypedDict, total=False):
     """Headroom of an ingress, as a multiple of the rate x propagation delay of its link. Two cover
     the round trip of a pause; the third covers frames already being sent (the HPCC simulator's 3).
     Default: 3
+    """
+    headroom_oversubscription: float
+    """The headrooms of all ingresses and classes come from one pool that is this many times smaller
+    than their sum (SONiC's `over_subscribe_ratio`, by default 2 there). A packet that finds the
+    pool used up is dropped. 0: each has its headroom to itself. Expects a non-negative number.
+    Default: 0.0
     """
     frame_size: str
     """Bytes of a pause or resume frame on the wire: the smallest Ethernet frame (IEEE 802.1Qbb), or
@@ -3723,11 +3741,7 @@ class Settings(TypedDict, total=False):
     number. Default: 0.0
     """
     by_class: str
-    """ecn: Thresholds of single traffic classes, as "3: 20KB-80KB, 5: never": Kmin and Kmax, then
-    optionally the probability at Kmax, or `never`. Switches have such a profile for each of their
-    queues. Classes that are not named have the thresholds above. Expects classes from 0 to 7, each
-    once, with KMIN-KMAX, KMIN-KMAX PMAX or never, such as "3: 20KB-80KB 0.1, 5: never". Default: ""
-    """
+    """In buffer, ecn."""
     byte_counter: str
     """dcqcn_rdma15: Bytes sent between increases of the rate by the byte counter (DCQCN §3.1, B).
     Expects a size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB".
@@ -4113,6 +4127,12 @@ class Settings(TypedDict, total=False):
     """pfc: Headroom of an ingress, as a multiple of the rate x propagation delay of its link. Two
     cover the round trip of a pause; the third covers frames already being sent (the HPCC
     simulator's 3). Default: 3
+    """
+    headroom_oversubscription: float
+    """pfc: The headrooms of all ingresses and classes come from one pool that is this many times
+    smaller than their sum (SONiC's `over_subscribe_ratio`, by default 2 there). A packet that finds
+    the pool used up is dropped. 0: each has its headroom to itself. Expects a non-negative number.
+    Default: 0.0
     """
     high: str
     """timely: RTT above which the rate falls, whatever the gradient (T_high). Expects a duration
