@@ -1,9 +1,13 @@
-//! The numbers of hosts, nodes, ports and flows, each of a type of its own.
+//! The numbers of hosts, nodes, ports and flows, each of a type of its own, and that of classes.
 //!
 //! A number is made by its name, such as `HostId(3)`: no conversion is implicit, so a host cannot
 //! be passed for a port. The packet path keeps plain integers in packets, queues and events.
 
 use core::fmt;
+
+/// Traffic classes of packets, from 0: as many as priority code points of IEEE 802.1Q. 0 is the most
+/// important one.
+pub const CLASSES: usize = 8;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident($number:ty);)+) => {$(

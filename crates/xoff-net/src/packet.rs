@@ -3,6 +3,8 @@
 //! A packet keeps its place in the pool from its first link to its last. Queues are linked lists
 //! through [`Packet::next`], so a hop moves no bytes and allocates nothing.
 
+pub use xoff_core::ids::CLASSES;
+
 use xoff_core::Digest;
 use xoff_core::prefetch::prefetch;
 
@@ -76,8 +78,6 @@ pub mod flag {
 pub const CONTROL_QUEUE: u8 = u8::MAX;
 /// A set of data queues of a port, one bit each.
 pub type QueueMask = u128;
-/// Traffic classes: 0 is the most important one.
-pub const CLASSES: usize = 8;
 /// No packet, no side record.
 pub const NONE: u32 = u32::MAX;
 

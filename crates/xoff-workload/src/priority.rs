@@ -1,13 +1,14 @@
 //! Traffic classes of packets, and the code points of IP headers that choose them.
 
+use xoff_core::ids::CLASSES;
 use xoff_core::knobs::{Knob, Value, expected, pairs};
 
-/// The traffic class of packets. There are eight, as priority code points of IEEE 802.1Q.
+/// The traffic class of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Priority(u8);
 
 impl Priority {
-    const LARGEST: u8 = 7;
+    const LARGEST: u8 = CLASSES as u8 - 1;
 
     /// The class with this number, from 0 to 7; `None` if there is no such class.
     #[must_use]
