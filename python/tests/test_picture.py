@@ -89,7 +89,7 @@ def test_a_large_network_is_drawn_by_layers():
     said = texts(picture.figure(network("fat-tree", f"[fat_tree]\nk = 24\n{fault}"), ""))
     assert "144 core switches" in said
     assert "3,456 hosts" in said
-    assert "3,456 links, 100 Gb/s, 1 us\n1 of them fail" in said
+    assert "3,456 links, 100 Gb/s, 1 us\n1 fault" in said
     assert "1  leaf:0 to spine:1: down from 1 ms" in said
 
 

@@ -74,5 +74,5 @@ def _draw_lines(ax: Any, lines: list[Line], looks: legend.Looks) -> None:
         ax.plot([x, x], [low, high], color=colour, **looks.of(line.rate_bps, line.delay_ps))
         text = f"{line.links:,} links, {legend.spaced(line.speed)}"
         faulty = line.faults.total()
-        text += f"\n{faulty:,} of them fail" if faulty else ""
+        text += f"\n{faulty:,} fault{'s' if faulty > 1 else ''}" if faulty else ""
         ax.text(x + 0.08, (low + high) / 2, text, va="center", fontsize=8)
