@@ -5,8 +5,8 @@
 
 use core::fmt;
 
-/// Traffic classes of packets, from 0: as many as priority code points of IEEE 802.1Q. 0 is the most
-/// important one.
+/// Traffic classes of packets, from 0: as many as priority code points of IEEE 802.1Q. 0 is the
+/// most important one.
 pub const CLASSES: usize = 8;
 
 macro_rules! ids {
