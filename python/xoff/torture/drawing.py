@@ -73,7 +73,7 @@ class Draw:
             shares = worlds.shares(rng, "pfc" in self._effective)
             self._try_losses(partial(_update, section="buffer", to=shares), fabric)
         if "pfc" in self._effective and rng.random() < 0.2:
-            times = {"headroom_oversubscription": rng.choice((1, 2, 16))}
+            times: worlds.Section = {"headroom_oversubscription": rng.choice((1, 2, 16))}
             self._try_losses(partial(_update, section="pfc", to=times), fabric)
         for _ in range(rng.choice(CHANGES)):
             self._change_a_setting()

@@ -7,7 +7,7 @@
 //! Linux.
 //!
 //! The reader gets a message once all packets with its bytes have arrived ("only applied when the
-//! corresponding bytes arrive, as in ns2's TcpApp", §5.3). [`Mail`] has it until then.
+//! corresponding bytes arrive, as in ns2's TcpApp", §5.3). [`mail`](super::mail) has it until then.
 
 use std::collections::VecDeque;
 
