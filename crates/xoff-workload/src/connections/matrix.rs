@@ -92,27 +92,25 @@ impl Reader<'_> {
         first: &str,
         mut words: impl Iterator<Item = &'w str>,
     ) -> Result<(), TableError> {
-        match first {
+        let is_second = match first {
             "Nodes" => {
                 let nodes: u32 = self.number(first, words.next())?;
-                let before = self.header.nodes.replace(nodes);
-                self.only_one(first, before.is_some())?;
+                self.header.nodes.replace(nodes).is_some()
             }
             "Connections" => {
                 let count = (self.number(first, words.next())?, self.line);
-                let before = self.header.connections.replace(count);
-                self.only_one(first, before.is_some())?;
+                self.header.connections.replace(count).is_some()
             }
             "Triggers" => {
                 let count = (self.number(first, words.next())?, self.line);
-                let before = self.header.triggers.replace(count);
-                self.only_one(first, before.is_some())?;
+                self.header.triggers.replace(count).is_some()
             }
             "Failures" => {
                 let count: u64 = self.number(first, words.next())?;
                 if count > 0 {
                     return Err(self.error(FAILURES));
                 }
+                false
             }
             "failure" => return Err(self.error(FAILURES)),
             "trigger" => return self.trigger(words),
@@ -126,15 +124,17 @@ impl Reader<'_> {
                 };
                 return self.connection(src, dst, words);
             }
+        };
+        if let Some(word) = words.next() {
+            let problem = format!("\"{word}\" after the number of {first}: remove it");
+            return Err(self.error(problem));
         }
-        words.next().map_or(Ok(()), |word| {
-            Err(self.error(format!("\"{word}\" after the number of {first}: remove it")))
-        })
-    }
-
-    /// Hosts were checked with the first number.
-    fn only_one(&self, name: &str, is_second: bool) -> Result<(), TableError> {
-        if is_second { Err(self.error(format!("a second line {name}: remove it"))) } else { Ok(()) }
+        // Hosts were checked with the first number.
+        if is_second {
+            Err(self.error(format!("a second line {first}: remove it")))
+        } else {
+            Ok(())
+        }
     }
 
     fn number<T: core::str::FromStr>(
