@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use forms::{expected, pairs};
+pub use forms::{expected, pairs, read_text};
 
 use crate::quoted::quoted;
 use crate::units::{BitRate, Bytes, Ps};

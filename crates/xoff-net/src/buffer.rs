@@ -3,10 +3,10 @@
 use xoff_core::knobs::{CLASSES as TELLS_CLASSES, Checked, Effect, because};
 use xoff_core::{Bytes, choices, knobs};
 
+use crate::by_class::ByClass;
 use crate::capability::{CLASS_MEMORY, DYNAMIC_THRESHOLD, GATEWAYS};
-use crate::packet::CLASSES;
 
-pub use by_class::{ByClass, Profile};
+pub use by_class::Profile;
 
 mod by_class;
 
@@ -43,9 +43,7 @@ knobs! {
             Effect::Unless(unlimited),
             Effect::Unless(dedicated),
             Effect::Unless(|buffer| because(
-                (0..CLASSES as u8).all(|class| {
-                    buffer.by_class.of(class).is_some_and(|own| own.alpha.is_some())
-                }),
+                buffer.by_class.every(|own| own.alpha.is_some()),
                 "buffer.by_class gives every class its own alpha",
             )),
             Effect::Needs(DYNAMIC_THRESHOLD),
@@ -58,7 +56,7 @@ knobs! {
         /// `resume_offset` says when the neighbour is resumed. What a class does not name is that
         /// of all classes: `buffer.alpha` and no reserve if lossy, else the settings of `pfc`.
         /// SONiC has such profiles (BUFFER_PROFILE).
-        by_class: ByClass = ByClass::default() => [
+        by_class: ByClass<Profile> = ByClass::default() => [
             Effect::Unless(unlimited),
             Effect::Unless(dedicated),
             Effect::Needs(CLASS_MEMORY),

@@ -11,6 +11,7 @@
 pub mod arch;
 pub mod balance;
 pub mod buffer;
+pub mod by_class;
 pub mod capability;
 pub mod credit;
 mod destination;

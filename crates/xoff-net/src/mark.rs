@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use xoff_core::knobs::{CLASSES as TELLS_CLASSES, Checked, Effect, because};
 use xoff_core::{Bytes, FirstOfStreams, Rng, choices, knobs};
 
-pub use by_class::{ByClass, OfClass};
+pub use by_class::OfClass;
 
+use crate::by_class::ByClass;
 use crate::packet::{CLASSES, Packet};
 
 mod by_class;
@@ -34,7 +35,7 @@ knobs! {
         /// Thresholds of single traffic classes, as "3: 20KB-80KB, 5: never": Kmin and Kmax, then
         /// optionally the probability at Kmax, or `never`. Switches have such a profile for each
         /// of their queues. Classes that are not named have the thresholds above.
-        by_class: ByClass = ByClass::default() => [Effect::Needs(TELLS_CLASSES)],
+        by_class: ByClass<OfClass> = ByClass::default() => [Effect::Needs(TELLS_CLASSES)],
         /// Whether the queue length is checked when a packet arrives or when it leaves.
         at: MarkAt = MarkAt::Dequeue,
     }

@@ -98,7 +98,7 @@ fn thresholds(setup: &Setup) -> BTreeMap<String, u64> {
 /// Kmin and Kmax, by name: of all traffic classes, and of the classes with their own.
 fn marking(ecn: &EcnSetup) -> Vec<(String, Bytes)> {
     let EcnSetup::Uniform(ecn) = ecn else { return Vec::new() };
-    let own = ecn.by_class.classes().filter_map(|class| {
+    let own = ecn.by_class.iter().filter_map(|(class, _)| {
         ecn.of_class(class).map(|(kmin, kmax, _)| (format!("ecn_class{class}"), kmin, kmax))
     });
     let of_all = (!ecn.by_class.is_complete()).then(|| ("ecn".to_owned(), ecn.kmin, ecn.kmax));

@@ -1,7 +1,7 @@
 //! Traffic classes of packets, and the code points of IP headers that choose them.
 
 use xoff_core::ids::CLASSES;
-use xoff_core::knobs::{Knob, Value, expected, pairs};
+use xoff_core::knobs::{Knob, Value, expected, pairs, read_text};
 
 /// The traffic class of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,11 +72,7 @@ impl Knob for DscpMap {
         )
     }
     fn read(value: &Value) -> Result<Self, String> {
-        let found = match value {
-            Value::Text(text) => Self::parse(text),
-            _ => None,
-        };
-        expected(found, value)
+        read_text(value, Self::parse)
     }
     fn show(&self) -> String {
         let pairs = self.0.iter().map(|(own, class)| format!("{own}:{}", class.number()));

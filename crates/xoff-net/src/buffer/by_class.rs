@@ -1,12 +1,10 @@
 //! Shares of single traffic classes in a switch's memory: the buffer profiles of SONiC, for the
 //! priority groups of an ingress and the queues of an egress.
 
-use std::collections::BTreeMap;
-
 use xoff_core::Bytes;
-use xoff_core::knobs::{Checked, Knob, Value, expected, pairs};
+use xoff_core::knobs::{Checked, Knob as _, Value};
 
-use crate::packet::CLASSES;
+use crate::by_class::{ByClass, ClassSetting};
 
 /// The largest alpha: 64 is the largest finite one of the Switch Abstraction Interface.
 const ALPHA_MAX: f64 = 64.0;
@@ -26,34 +24,7 @@ pub struct Profile {
     pub resume_offset: Option<Bytes>,
 }
 
-/// The classes with shares of their own.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ByClass(BTreeMap<u8, Profile>);
-
-impl ByClass {
-    /// True if no class has a share of its own.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// True if every class has.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.0.len() == CLASSES
-    }
-
-    /// The share of a class; `None`: that of all classes.
-    #[must_use]
-    pub fn of(&self, class: u8) -> Option<Profile> {
-        self.0.get(&class).copied()
-    }
-
-    /// The classes and their shares, by number.
-    pub fn iter(&self) -> impl Iterator<Item = (u8, Profile)> {
-        self.0.iter().map(|(&class, &profile)| (class, profile))
-    }
-
+impl ByClass<Profile> {
     /// The lossy classes, by number.
     pub fn lossy(&self) -> impl Iterator<Item = u8> {
         self.iter().filter(|(_, profile)| profile.lossy).map(|(class, _)| class)
@@ -76,14 +47,27 @@ impl ByClass {
             }
         }
     }
-
-    fn parse(text: &str) -> Option<Self> {
-        let found = pairs(text, CLASSES as u8, Profile::parse)?;
-        Some(Self(found.into_iter().collect()))
-    }
 }
 
 impl Profile {
+    fn sizes(&mut self) -> [(&'static str, &mut Option<Bytes>); 3] {
+        [
+            ("reserve", &mut self.reserve),
+            ("headroom", &mut self.headroom),
+            ("resume_offset", &mut self.resume_offset),
+        ]
+    }
+}
+
+impl ClassSetting for Profile {
+    fn forms() -> String {
+        format!(
+            "one or more of lossy, alpha A (up to {ALPHA_MAX}), reserve SIZE, headroom SIZE and \
+             resume_offset SIZE, such as \"0: lossy alpha 1, 3: alpha 0.25 reserve 8KB headroom \
+             60KB\""
+        )
+    }
+
     /// A word and its value for each part, as "lossy alpha 1 reserve 2KB".
     fn parse(text: &str) -> Option<Self> {
         let mut words = text.split_whitespace();
@@ -109,14 +93,6 @@ impl Profile {
         (found != Self::default()).then_some(found)
     }
 
-    fn sizes(&mut self) -> [(&'static str, &mut Option<Bytes>); 3] {
-        [
-            ("reserve", &mut self.reserve),
-            ("headroom", &mut self.headroom),
-            ("resume_offset", &mut self.resume_offset),
-        ]
-    }
-
     fn show(mut self) -> String {
         let lossy = self.lossy.then(|| "lossy".to_owned());
         let alpha = self.alpha.map(|alpha| format!("alpha {alpha}"));
@@ -130,33 +106,11 @@ impl Profile {
     }
 }
 
-impl Knob for ByClass {
-    fn expects() -> String {
-        format!(
-            "classes from 0 to {}, each once, with one or more of lossy, alpha A (up to \
-             {ALPHA_MAX}), reserve SIZE, headroom SIZE and resume_offset SIZE, such as \"0: lossy \
-             alpha 1, 3: alpha 0.25 reserve 8KB headroom 60KB\"",
-            CLASSES - 1
-        )
-    }
-    fn read(value: &Value) -> Result<Self, String> {
-        let found = match value {
-            Value::Text(text) => Self::parse(text),
-            _ => None,
-        };
-        expected(found, value)
-    }
-    fn show(&self) -> String {
-        let parts = self.iter().map(|(class, own)| format!("{class}: {}", own.show()));
-        format!("\"{}\"", parts.collect::<Vec<_>>().join(", "))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<ByClass, String> {
+    fn read(text: &str) -> Result<ByClass<Profile>, String> {
         ByClass::read(&Value::Text(text.into()))
     }
 

@@ -5,7 +5,8 @@ use xoff_core::seam::Need;
 use xoff_core::{BitRate, Bytes, Ps, Rng};
 
 use super::{AnyHop, FRAME_BYTES, HopQueues, NicQueues};
-use crate::buffer::{BufferConfig, ByClass};
+use crate::buffer::{BufferConfig, Profile};
+use crate::by_class::ByClass;
 
 /// A port of a switch.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +111,7 @@ pub trait HopSettings {
     }
 
     /// Its settings that the shares of classes replace, because each class has its own.
-    fn replaced(&self, _classes: &ByClass) -> Vec<&'static str> {
+    fn replaced(&self, _classes: &ByClass<Profile>) -> Vec<&'static str> {
         Vec::new()
     }
 

@@ -1,11 +1,9 @@
 //! ECN thresholds of single traffic classes.
 
-use std::collections::BTreeMap;
-
 use xoff_core::Bytes;
-use xoff_core::knobs::{Knob, Value, expected, pairs};
+use xoff_core::knobs::{Knob as _, Value};
 
-use crate::packet::CLASSES;
+use crate::by_class::ClassSetting;
 
 /// The thresholds of one class.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,41 +14,11 @@ pub enum OfClass {
     Between(Bytes, Bytes, Option<f64>),
 }
 
-/// The classes with thresholds of their own.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ByClass(BTreeMap<u8, OfClass>);
-
-impl ByClass {
-    /// True if no class has thresholds of its own.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+impl ClassSetting for OfClass {
+    fn forms() -> String {
+        "KMIN-KMAX, KMIN-KMAX PMAX or never, such as \"3: 20KB-80KB 0.1, 5: never\"".into()
     }
 
-    /// True if every class has.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.0.len() == CLASSES
-    }
-
-    /// The thresholds of a class; `None`: those of all classes.
-    #[must_use]
-    pub fn of(&self, class: u8) -> Option<OfClass> {
-        self.0.get(&class).copied()
-    }
-
-    /// The classes, by number.
-    pub fn classes(&self) -> impl Iterator<Item = u8> {
-        self.0.keys().copied()
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let found = pairs(text, CLASSES as u8, OfClass::parse)?;
-        Some(Self(found.into_iter().collect()))
-    }
-}
-
-impl OfClass {
     fn parse(text: &str) -> Option<Self> {
         if text == "never" {
             return Some(Self::Never);
@@ -77,32 +45,12 @@ impl OfClass {
     }
 }
 
-impl Knob for ByClass {
-    fn expects() -> String {
-        format!(
-            "classes from 0 to {}, each once, with KMIN-KMAX, KMIN-KMAX PMAX or never, such as \
-             \"3: 20KB-80KB 0.1, 5: never\"",
-            CLASSES - 1
-        )
-    }
-    fn read(value: &Value) -> Result<Self, String> {
-        let found = match value {
-            Value::Text(text) => Self::parse(text),
-            _ => None,
-        };
-        expected(found, value)
-    }
-    fn show(&self) -> String {
-        let parts = self.0.iter().map(|(class, own)| format!("{class}: {}", own.show()));
-        format!("\"{}\"", parts.collect::<Vec<_>>().join(", "))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::by_class::ByClass;
 
-    fn read(text: &str) -> Result<ByClass, String> {
+    fn read(text: &str) -> Result<ByClass<OfClass>, String> {
         ByClass::read(&Value::Text(text.into()))
     }
 

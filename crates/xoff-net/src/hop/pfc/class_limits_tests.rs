@@ -5,7 +5,8 @@ use xoff_core::Bytes;
 use xoff_core::knobs::{Knob as _, Value};
 
 use super::*;
-use crate::buffer::{BufferConfig, ByClass};
+use crate::buffer::BufferConfig;
+use crate::by_class::ByClass;
 use crate::hop::pfc::ClassPfc;
 use crate::hop::{Ask, HopControl, PfcConfig, Signal};
 use crate::packet::{Kind, flag};

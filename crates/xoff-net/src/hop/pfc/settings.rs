@@ -4,7 +4,8 @@ use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::{Need, need};
 
 use super::{MemoryPlan, Pfc, PfcConfig, Watchdog, Watched};
-use crate::buffer::{BufferConfig, ByClass, Profile};
+use crate::buffer::{BufferConfig, Profile};
+use crate::by_class::ByClass;
 use crate::capability::{BACKPRESSURE, CLASS_MEMORY, CONTROL_FRAMES, PFC_FRAMES};
 use crate::hop::{AnyHop, Eliding, HopQueues, HopSettings, HopSite, PfcPort};
 
@@ -84,10 +85,8 @@ impl HopSettings for PfcConfig {
         MemoryPlan { pfc: Some(self), buffer }.aside(ports).bytes()
     }
 
-    fn replaced(&self, classes: &ByClass) -> Vec<&'static str> {
-        let of_each = |has: fn(&Profile) -> bool| {
-            classes.is_complete() && classes.iter().all(|(_, own)| own.lossy || has(&own))
-        };
+    fn replaced(&self, classes: &ByClass<Profile>) -> Vec<&'static str> {
+        let of_each = |has: fn(&Profile) -> bool| classes.every(|own| own.lossy || has(&own));
         let replaced = [
             ("threshold", of_each(|own| own.alpha.is_some())),
             ("reserve", of_each(|own| own.reserve.is_some())),

@@ -2,7 +2,8 @@
 
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
-use xoff_net::buffer::ByClass;
+use xoff_net::buffer::Profile;
+use xoff_net::by_class::ByClass;
 use xoff_net::hop::HopQueues;
 
 use super::switches::schedulers_for;
@@ -47,7 +48,7 @@ pub(super) fn shares(spec: &Spec, reader: &mut Reader<'_>) {
 }
 
 /// Without pauses no class has a headroom.
-fn pauses(by_class: &ByClass, hop: &str, reader: &mut Reader<'_>) {
+fn pauses(by_class: &ByClass<Profile>, hop: &str, reader: &mut Reader<'_>) {
     for (class, own) in by_class.iter() {
         for (word, size) in [("headroom", own.headroom), ("resume_offset", own.resume_offset)] {
             if size.is_none() {
