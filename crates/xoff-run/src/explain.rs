@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_net::hop::PfcPort;
-use xoff_net::topo::Port;
 use xoff_scenario::Resolved;
 use xoff_sim::Setup;
 use xoff_sim::setup::EcnSetup;
@@ -64,7 +63,6 @@ impl Explanation {
 fn thresholds(setup: &Setup) -> BTreeMap<String, u64> {
     let (topology, switch) = (&setup.topology, &setup.switch);
     let mut found = BTreeMap::new();
-    let of_port = |port: &Port| PfcPort { rate: port.rate.0, delay_ps: port.delay.0 };
     let marking = marking(&switch.ecn);
     for node in topology.switch_ids() {
         let layer = topology.layer(node);
@@ -74,14 +72,14 @@ fn thresholds(setup: &Setup) -> BTreeMap<String, u64> {
                 let of_queue = format!("{layer}.most_in_a_queue");
                 found.entry(of_queue).or_insert(limit.0);
             }
-            let ports: Vec<_> = topology.ports_of(node).iter().map(of_port).collect();
+            let ports: Vec<_> = topology.ports_of(node).iter().map(PfcPort::from).collect();
             for (name, bytes) in switch.hop.explain(&buffer, &ports) {
                 found.entry(format!("{layer}.{name}")).or_insert(bytes);
             }
         }
         for port in topology.ports_of(node) {
             let link = topology.link_name(port);
-            let aside = switch.hop.set_aside(&switch.buffer, &[of_port(port)]);
+            let aside = switch.hop.set_aside(&switch.buffer, &[port.into()]);
             if aside > 0 {
                 found.entry(format!("{link}.pfc_set_aside")).or_insert(aside);
             }

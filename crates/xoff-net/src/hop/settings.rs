@@ -7,6 +7,7 @@ use xoff_core::{BitRate, Bytes, Ps, Rng};
 use super::{AnyHop, FRAME_BYTES, HopQueues, NicQueues};
 use crate::buffer::{BufferConfig, Profile};
 use crate::by_class::ByClass;
+use crate::topo::Port;
 
 /// A port of a switch.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,12 @@ pub struct PfcPort {
     pub rate: u64,
     /// Propagation delay (ps).
     pub delay_ps: u64,
+}
+
+impl From<&Port> for PfcPort {
+    fn from(port: &Port) -> Self {
+        Self { rate: port.rate.0, delay_ps: port.delay.0 }
+    }
 }
 
 /// The site of a hop control: a switch.

@@ -280,8 +280,7 @@ fn room_besides_headroom(spec: &Spec, context: &Context<'_>, reader: &mut Reader
     let Some(buffer) = spec.buffer.as_ref().filter(|buffer| !buffer.is_unlimited()) else { return };
     let topology = context.topology;
     let aside_of = |ports: &[Port]| {
-        let of_port = |port: &Port| PfcPort { rate: port.rate.0, delay_ps: port.delay.0 };
-        spec.hop.set_aside(buffer, &ports.iter().map(of_port).collect::<Vec<_>>())
+        spec.hop.set_aside(buffer, &ports.iter().map(PfcPort::from).collect::<Vec<_>>())
     };
     let of_one = |port: &Port| aside_of(std::slice::from_ref(port));
     for node in topology.switch_ids() {
