@@ -244,24 +244,14 @@ impl Setup {
         let Some(flowtune) = &self.flowtune else { return Ok(None) };
         let partition_of = |host: HostId| directory.partition_of(host.node());
         for (stream, src, dst) in flowtune.streams() {
-            let is_connection = flowtune.config.is_connection(stream);
             if partition_of(dst) == index {
-                if is_connection {
-                    hosts.read_stream(stream);
-                } else {
-                    hosts.read_datagrams(stream);
-                }
+                hosts.read_stream(stream);
             }
             if partition_of(src) == index {
                 let label = FlowtuneSetup::label(self.seed, src, dst);
                 let partition = Some(partition_of(dst)).filter(|&there| there != index);
                 let spec = StreamSpec { stream, src, dst, label, partition };
-                let nic = directory.nic_of(src);
-                if is_connection {
-                    hosts.open_stream(fabric, nic, spec);
-                } else {
-                    hosts.open_datagrams(fabric, nic, spec);
-                }
+                hosts.open_stream(fabric, directory.nic_of(src), spec);
             }
         }
         let here = flowtune.sites.iter().filter(|site| partition_of(site.nics.start) == index);
@@ -272,6 +262,9 @@ impl Setup {
             Allocator::new(flowtune.config.clone(), site.clone(), domain)
         };
         let all = here.map(allocator).collect::<Result<Vec<_>, _>>()?;
-        Ok((!all.is_empty()).then(|| Allocators::new(all, self.seed, fabric)))
+        Ok((!all.is_empty()).then(|| {
+            let payload = self.hosts.frame.payload;
+            Allocators::new(all, (self.seed, payload), fabric)
+        }))
     }
 }

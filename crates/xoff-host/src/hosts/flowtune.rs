@@ -79,6 +79,12 @@ impl FlowtuneHosts {
         }
     }
 
+    /// The datagrams, if a stream is one of them. Allocators of pods have connections in any case.
+    fn datagrams_of(&mut self, stream: StreamId) -> Option<&mut Datagrams> {
+        let of_server = !matches!(stream.direction(), Direction::Between(..));
+        self.datagrams.as_mut().filter(|_| of_server)
+    }
+
     /// Draws whether to lose a control packet deliberately.
     fn loses(&mut self, nic: u32, stream: StreamId) -> bool {
         let share = self.setup.agent.message_loss;
@@ -240,17 +246,33 @@ impl Hosts {
         Capped::hold(&mut self.controls[sender as usize], &mut self.flows[sender as usize].pace);
     }
 
+    /// Opens a stream of control packets written by a host of this partition.
+    pub fn open_stream(&mut self, fabric: &mut Fabric, nic: u32, spec: StreamSpec) {
+        let Some(flowtune) = &mut self.flowtune else { return };
+        if flowtune.datagrams_of(spec.stream).is_some() {
+            self.open_datagrams(fabric, nic, spec);
+        } else {
+            self.open_connection(fabric, nic, spec);
+        }
+    }
+
+    /// Registers a host of this partition as the reader of a stream.
+    pub fn read_stream(&mut self, stream: StreamId) {
+        let Some(flowtune) = &mut self.flowtune else { return };
+        match flowtune.datagrams_of(stream) {
+            Some(datagrams) => datagrams.mail.read_here(stream),
+            None => flowtune.streams.read_here(stream),
+        }
+    }
+
     /// Handles an arriving control packet.
     #[cold]
     pub(super) fn on_segment(&mut self, fabric: &mut Fabric, nic: u32, id: u32) {
-        let Some(flowtune) = &self.flowtune else { return };
-        match StreamId::of_flow(fabric.packets[id].flow).direction() {
-            Direction::ToAllocator(_) | Direction::FromAllocator(_)
-                if flowtune.datagrams.is_some() =>
-            {
-                self.on_datagram(fabric, nic, id);
-            }
-            _ => self.on_stream_segment(fabric, nic, id),
+        let Some(flowtune) = &mut self.flowtune else { return };
+        if flowtune.datagrams_of(StreamId::of_flow(fabric.packets[id].flow)).is_some() {
+            self.on_datagram(fabric, nic, id);
+        } else {
+            self.on_stream_segment(fabric, nic, id);
         }
     }
 

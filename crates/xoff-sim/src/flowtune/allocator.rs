@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use xoff_alloc::{Config, FlowId, LinkId, Utility};
-use xoff_core::{Bytes, HostId, PortId, counts};
+use xoff_core::{HostId, PortId, counts};
 use xoff_host::flowtune::Message;
 use xoff_host::flowtune::stream_id::{Direction, StreamId};
 use xoff_net::topo::Routes;
@@ -139,12 +139,6 @@ impl Allocator {
     #[must_use]
     pub fn config(&self) -> &FlowtuneConfig {
         &self.config
-    }
-
-    /// Payload of a full packet.
-    #[must_use]
-    pub fn payload(&self) -> Bytes {
-        self.domain.payload()
     }
 
     /// Its place in the network.

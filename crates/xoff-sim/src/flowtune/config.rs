@@ -6,7 +6,6 @@ use xoff_core::knobs::{Effect, because};
 use xoff_core::seam::{Need, need};
 use xoff_core::{BitRate, Bytes, Ps, choices, knobs};
 use xoff_host::flowtune::datagram::nanos;
-use xoff_host::flowtune::stream_id::{Direction, StreamId};
 use xoff_host::flowtune::{AgentConfig, ControlKind, Detection};
 use xoff_host::hosts::SHORTER_HEADER;
 use xoff_host::transport::TcpConfig;
@@ -185,13 +184,6 @@ impl FlowtuneConfig {
     /// True if some messages are sent in TCP connections. Allocators of pods keep theirs.
     fn has_connections(&self) -> bool {
         self.control == ControlKind::Tcp || self.allocators == Allocators::PerPod
-    }
-
-    /// True if a stream is a TCP connection, false if it is one of datagrams.
-    #[must_use]
-    pub fn is_connection(&self, stream: StreamId) -> bool {
-        let between = matches!(stream.direction(), Direction::Between(..));
-        self.control == ControlKind::Tcp || between
     }
 
     /// Settings of the servers' endpoints but their number, with datagrams. `payload`: of

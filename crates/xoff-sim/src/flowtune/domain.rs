@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use xoff_alloc::LinkId;
-use xoff_core::{Bytes, HostId, PortId};
+use xoff_core::{HostId, PortId};
 use xoff_host::hosts::HostSetup;
 use xoff_net::topo::{Port, Routes, Topology};
 
@@ -28,7 +28,6 @@ pub struct Domain {
     /// Size of an acknowledgement and of the packet that it acknowledges.
     ack_bytes: u64,
     packet_bytes: u64,
-    payload: Bytes,
 }
 
 impl Domain {
@@ -53,7 +52,6 @@ impl Domain {
             within: if sites.len() > 1 { within(topology, site) } else { Vec::new() },
             ack_bytes: u64::from(hosts.ack_bytes()),
             packet_bytes: hosts.frame.payload.0 + u64::from(hosts.overhead()),
-            payload: hosts.frame.payload,
         }
     }
 
@@ -61,12 +59,6 @@ impl Domain {
     #[must_use]
     pub fn capacities(&self) -> &[f64] {
         &self.capacities
-    }
-
-    /// Payload of a full packet.
-    #[must_use]
-    pub fn payload(&self) -> Bytes {
-        self.payload
     }
 
     /// Sets the rate of a link (bit/s). Returns its capacity (Gb/s).

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use xoff_core::{PortId, TimerId};
+use xoff_core::{Bytes, PortId, TimerId};
 use xoff_host::Hosts;
 use xoff_host::flowtune::Message;
 use xoff_host::flowtune::stream_id::{Direction, StreamId};
@@ -38,19 +38,17 @@ pub(crate) struct Allocators {
 }
 
 impl Allocators {
-    /// Creates the allocators; the first iteration begins after one period. `seed`: of the run.
-    pub(crate) fn new(all: Vec<Allocator>, seed: u64, fabric: &mut Fabric) -> Self {
+    /// Creates the allocators; the first iteration begins after one period. `run`: its seed, and
+    /// the payload of a full packet.
+    pub(crate) fn new(all: Vec<Allocator>, run: (u64, Bytes), fabric: &mut Fabric) -> Self {
         let config = all[0].config();
         let (iteration_ps, compute_ps) = (config.iteration.0, config.compute_time.0);
         let rank = |timer: u64| phase::TIMER | phase::kind(1) | timer;
         let iterate = fabric.wheel.add_timer(rank(1), tag::ITERATE);
         let publish = fabric.wheel.add_timer(rank(0), tag::PUBLISH);
         fabric.wheel.arm(iterate, iteration_ps);
-        let seat = |allocator: Allocator| Seat {
-            link: Link::new(&allocator, seed),
-            allocator,
-            said: 0..0,
-        };
+        let seat =
+            |allocator: Allocator| Seat { link: Link::new(&allocator, run), allocator, said: 0..0 };
         let seats = all.into_iter().map(seat).collect();
         Self { seats, iteration_ps, compute_ps, iterate, publish, said: Vec::new() }
     }

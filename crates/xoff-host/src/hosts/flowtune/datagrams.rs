@@ -52,7 +52,7 @@ impl FlowtuneHosts {
 impl Hosts {
     /// Opens a stream of datagrams written by a host of this partition, which is a server's
     /// endpoint or an allocator.
-    pub fn open_datagrams(&mut self, fabric: &mut Fabric, nic: u32, spec: StreamSpec) {
+    pub(super) fn open_datagrams(&mut self, fabric: &mut Fabric, nic: u32, spec: StreamSpec) {
         let Some(FlowtuneHosts { datagrams: Some(datagrams), timers, .. }) =
             self.flowtune.as_deref_mut()
         else {
@@ -62,13 +62,6 @@ impl Hosts {
         if let Direction::ToAllocator(server) = spec.stream.direction() {
             datagrams.join(nic, server);
             fabric.wheel.arm(timers[nic as usize], 0);
-        }
-    }
-
-    /// Registers a host of this partition as the reader of a stream of datagrams.
-    pub fn read_datagrams(&mut self, stream: StreamId) {
-        if let Some(datagrams) = self.flowtune.as_mut().and_then(|all| all.datagrams.as_mut()) {
-            datagrams.mail.read_here(stream);
         }
     }
 

@@ -15,8 +15,8 @@ use crate::recovery::{Reply, SenderHalf, sack};
 use crate::transport::Recovery;
 
 impl Hosts {
-    /// Opens a stream written by a host of this partition.
-    pub fn open_stream(&mut self, fabric: &mut Fabric, nic: u32, spec: StreamSpec) {
+    /// Opens a connection in one direction, written by a host of this partition.
+    pub(super) fn open_connection(&mut self, fabric: &mut Fabric, nic: u32, spec: StreamSpec) {
         let StreamSpec { stream, src, dst, label, partition } = spec;
         let Some(flowtune) = &self.flowtune else { return };
         let tcp = flowtune.setup.stream.clone();
@@ -41,13 +41,6 @@ impl Hosts {
         self.add_flow(sender, flow, control);
         if let Some(flowtune) = &mut self.flowtune {
             flowtune.streams.write_here(stream, sender, partition);
-        }
-    }
-
-    /// Registers a host of this partition as the reader of a stream.
-    pub fn read_stream(&mut self, stream: StreamId) {
-        if let Some(flowtune) = &mut self.flowtune {
-            flowtune.streams.read_here(stream);
         }
     }
 

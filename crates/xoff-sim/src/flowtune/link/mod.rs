@@ -5,6 +5,7 @@ mod sessions;
 
 use std::ops::Range;
 
+use xoff_core::Bytes;
 use xoff_host::Hosts;
 use xoff_host::flowtune::stream_id::StreamId;
 use xoff_host::flowtune::{ControlKind, Message};
@@ -24,12 +25,15 @@ pub(super) enum Link {
 }
 
 impl Link {
-    /// The link of an allocator.
-    pub(super) fn new(allocator: &Allocator, seed: u64) -> Self {
+    /// The link of an allocator. The numbers are the seed of the run and the payload of a full
+    /// packet.
+    pub(super) fn new(allocator: &Allocator, (seed, payload): (u64, Bytes)) -> Self {
         let (config, site) = (allocator.config(), allocator.site());
         match config.control {
             ControlKind::Tcp => Self::Tcp(Connections::new(site, config.lifetime.0)),
-            ControlKind::Udp => Self::Udp(Box::new(ServerSessions::new(allocator, seed))),
+            ControlKind::Udp => {
+                Self::Udp(Box::new(ServerSessions::new((config, payload), site, seed)))
+            }
         }
     }
 

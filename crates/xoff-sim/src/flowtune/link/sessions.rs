@@ -1,15 +1,15 @@
 //! Datagrams: the allocator's side of the protocol of real hosts, as `xoff allocator` runs it.
 
 use xoff_control::{EndpointId, Event, Key, Sessions, SessionsConfig, wire};
-use xoff_core::HostId;
+use xoff_core::{Bytes, HostId};
 use xoff_host::Hosts;
 use xoff_host::flowtune::Message;
 use xoff_host::flowtune::datagram::{endpoint_id, key, nanos, secret};
 use xoff_host::flowtune::stream_id::{Direction, StreamId};
 use xoff_net::Fabric;
 
-use super::super::FlowtuneConfig;
 use super::super::allocator::{Allocator, Work};
+use super::super::{FlowtuneConfig, Site};
 
 /// The sessions of an allocator with its servers.
 #[derive(Debug)]
@@ -29,16 +29,19 @@ pub(in crate::flowtune) struct ServerSessions {
 }
 
 impl ServerSessions {
-    pub(super) fn new(allocator: &Allocator, seed: u64) -> Self {
-        let (flowtune, site) = (allocator.config().clone(), allocator.site());
-        let config = flowtune.sessions(allocator.payload());
+    pub(super) fn new(
+        (flowtune, payload): (&FlowtuneConfig, Bytes),
+        site: &Site,
+        seed: u64,
+    ) -> Self {
+        let config = flowtune.sessions(payload);
         let endpoints: Vec<(EndpointId, Key)> =
             site.server_ids().map(|server| (endpoint_id(server), key(seed, server))).collect();
         let nic = site.nics.start;
         Self {
             sessions: start(config, &endpoints, secret(seed, nic, 0)),
             config,
-            flowtune,
+            flowtune: flowtune.clone(),
             endpoints,
             nic,
             seed,
