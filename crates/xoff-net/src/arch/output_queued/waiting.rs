@@ -1,4 +1,7 @@
 //! A packet's stay in the memory of the switch: it passes its queue, or joins and leaves it.
+//!
+//! What a hop control says is rare is a method of its own, with all arguments again. One helper
+//! that takes a closure out of line costs every hop 0.5 to 0.9 % more instructions.
 
 use super::{Full, Leaving, MARKABLE, Memory, When};
 use crate::fabric::Fabric;
