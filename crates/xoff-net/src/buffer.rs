@@ -117,7 +117,7 @@ impl Buffer {
     pub fn new(config: &BufferConfig) -> Self {
         let (size, queue) = match config.kind {
             BufferKind::Shared if config.alpha > 0.0 => {
-                // At most so much that a product with the free bytes fits.
+                // Limited, so that a product with the free bytes fits.
                 let most = i64::MAX / (config.size.0.max(1) as i64);
                 (config.size.0, QueueLimit::FreePpm(((config.alpha * 1e6) as i64).min(most)))
             }
