@@ -9,7 +9,7 @@ BPF_OBJECTS := $(wildcard crates/xoff-agent/bpf/*.o)
 # `xoff agent` has eBPF where the libraries that load it are installed, with their headers.
 HAS_BPF := $(shell pkg-config --exists libelf zlib 2> /dev/null && echo yes)
 
-.PHONY: test demo docs declared pages lint test-rust test-loom test-python test-builds test-torture test-crashes test-instructions coverage clean help
+.PHONY: test demo docs declared pages lint test-rust test-loom test-python test-builds test-torture test-crashes test-instructions coverage wheel-pgo clean help
 
 test: lint docs test-rust test-loom test-python test-torture test-instructions ## run every linter and test
 
@@ -86,6 +86,11 @@ coverage: .venv/built ## share of the lines that the tests run, Rust and Python,
 	.venv/bin/coverage combine --quiet
 	.venv/bin/coverage json --quiet -o out/coverage/python.json
 	$(PYTHON) bench/coverage.py out/coverage
+
+# Two builds, and a run of the first one. maturin asks for llvm-profdata only after that run.
+wheel-pgo: .venv/bin/uv ## a wheel compiled with a profile of benchmark cases, in out/wheels
+	@test -x "$$(rustc --print sysroot)/lib/rustlib/$$(rustc -vV | sed -n 's/host: //p')/bin/llvm-profdata" || { echo "error: llvm-profdata is missing: rustup component add llvm-tools"; exit 1; }
+	.venv/bin/uv tool run --from 'maturin>=1.13,<2' maturin build --release --locked --pgo --interpreter $(PYTHON) --out out/wheels
 
 # uv installs in seconds where pip takes minutes.
 .venv/bin/uv:

@@ -206,6 +206,7 @@ macro_rules! controls {
         xoff_core::dispatch! {
             /// The state of one flow's congestion control.
             #[derive(Clone, Debug)]
+            #[repr(u8)] // A tag of its own is read faster than a spare value of a field.
             pub enum AnyControl in crate::cc, each by each_control {
                 $( $(#[doc = $doc])* $variant($state) ),+,
                 /// A control under the rate limit of an allocator.

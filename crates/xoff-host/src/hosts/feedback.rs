@@ -131,7 +131,7 @@ impl Hosts {
 
     /// After a congestion control may have changed its decision: arms its timer and lets the flow
     /// send.
-    #[inline]
+    #[inline(always)]
     pub(super) fn after_control(&mut self, fabric: &mut Fabric, sender: u32) {
         if self.timed {
             self.arm_control(fabric, sender);

@@ -177,7 +177,8 @@ impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
         self.backpressure.on_enqueue(egress, packet, queues)
     }
 
-    #[inline(always)]
+    /// Out of line, so that the loop over events keeps its registers.
+    #[inline(never)]
     fn pass(&mut self, now: u64, egress: u16, packet: &Packet) -> bool {
         let passes = self.backpressure.lets_pass(egress, packet);
         if passes {
