@@ -119,9 +119,8 @@ fn check(packet: &Packet, pauses_queues: bool, frame: &[u8]) {
 
 /// Time, bytes on the wire, and frame of each packet of a file.
 fn packets(mut file: &[u8]) -> Vec<(u64, u32, Vec<u8>)> {
-    let word = |bytes: &[u8], at: usize| {
-        u32::from_le_bytes(core::array::from_fn(|byte| bytes[at + byte]))
-    };
+    let word =
+        |bytes: &[u8], at: usize| u32::from_le_bytes(core::array::from_fn(|byte| bytes[at + byte]));
     let mut found = Vec::new();
     while !file.is_empty() {
         let length = word(file, 4) as usize;

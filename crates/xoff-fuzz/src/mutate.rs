@@ -38,7 +38,8 @@ pub fn input(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
     }
     let mut rng = Rng::stream(0, Purpose::Traffic, number);
     let mut bytes = one_of(seeds, &mut rng).clone();
-    for _ in 0..=rng.below(8) {
+    let changes = 1 + rng.below(8);
+    for _ in 0..=rng.below(changes) {
         let other = one_of(seeds, &mut rng);
         change(&mut bytes, other, &mut rng);
         bytes.truncate(MOST);

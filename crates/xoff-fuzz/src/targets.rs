@@ -106,12 +106,7 @@ pub const TARGETS: &[Target] = &[
         more_seeds: &[("scenarios", ".goal")],
         ..SMALL
     },
-    Target {
-        name: "chakra",
-        file: "in",
-        input: Input::File(xoff_workload::fuzz::chakra),
-        ..SMALL
-    },
+    Target { name: "chakra", file: "in", input: Input::File(xoff_workload::fuzz::chakra), ..SMALL },
     Target { name: "frame", input: Input::Bytes(xoff_formats::fuzz::frame), ..SMALL },
     Target { name: "capture", input: Input::Bytes(xoff_formats::fuzz::capture), ..SMALL },
     Target { name: "datagram", input: Input::Bytes(xoff_control::fuzz::datagram), ..SMALL },

@@ -18,7 +18,8 @@ const WITH_HOSTS: (&str, u32) = ("switches", 2);
 /// Why it is refused.
 ///
 /// # Panics
-/// If it is another network after it is written in the form of xoff, or if its census is wrong.
+/// If it is another network after it is written in the form of xoff, or if its census is wrong
+/// though each host has one link. (A host with more counts as a rack.)
 pub fn network(file: &str, text: &str) -> Result<(), String> {
     let (word, hosts_per_switch) = WITH_HOSTS;
     let hosts_per_switch = if file.contains(word) { hosts_per_switch } else { 0 };
@@ -26,7 +27,9 @@ pub fn network(file: &str, text: &str) -> Result<(), String> {
     let graph = Graph::parse(config, text)?;
     graph.census().check().map_err(|refused| format!("{file}: {refused}"))?;
     let network = graph.build().map_err(|refused| format!("{file}: {refused}"))?;
-    assert_eq!(graph.census(), network.census());
+    if network.host_ids().all(|host| network.ports_of(host.node()).len() == 1) {
+        assert_eq!(graph.census(), network.census());
+    }
     if network.ports().len() > 2 * LINKS {
         return Ok(());
     }
@@ -58,8 +61,7 @@ fn as_toml(network: &Topology) -> String {
         let (rate, delay, other) = (port.rate.0, port.delay.0, network.neighbour(port));
         let ends = format!("ends = [\"n{}\", \"n{other}\"]", port.node);
         let cost = if port.cost == 1 { String::new() } else { format!(", cost = {}", port.cost) };
-        let _ =
-            writeln!(text, "{{ {ends}, rate = \"{rate}bps\", delay = \"{delay}ps\"{cost} }},");
+        let _ = writeln!(text, "{{ {ends}, rate = \"{rate}bps\", delay = \"{delay}ps\"{cost} }},");
     }
     text + "]\n"
 }

@@ -50,6 +50,25 @@ fn char_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
+/// Characters of a line that are shown before a place, of the place, and after it.
+const SHOWN: usize = 80;
+
+/// The beginning of a text.
+fn beginning(text: String) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// The end of a text.
+fn ending(text: String) -> String {
+    match text.char_indices().rev().nth(SHOWN) {
+        Some((begin, left_out)) => format!("...{}", &text[begin + left_out.len_utf8()..]),
+        None => text,
+    }
+}
+
 /// Text for display: one column per character, without characters that move a terminal's cursor.
 fn shown(text: &str) -> String {
     let mut shown = String::new();
@@ -68,7 +87,8 @@ impl fmt::Display for Place {
         let Excerpt { number, before, marked, after } = self.excerpt();
         let column = before.chars().count() + 1;
         let gutter = number.to_string().len();
-        let (before, marked, after) = (shown(before), shown(marked), shown(after));
+        let (before, marked, after) =
+            (ending(shown(before)), beginning(shown(marked)), beginning(shown(after)));
         let indent = before.chars().count();
         let carets = marked.chars().count().max(1);
         let line = format!("{number} | {before}{marked}{after}");
@@ -151,6 +171,18 @@ help: did you mean \"delay\"?";
         assert_eq!(bare.to_string(), "error: no hosts");
         let both = Problems(vec![diagnostic, bare]).to_string();
         assert_eq!(both, format!("{expected}\n\nerror: no hosts"));
+    }
+
+    #[test]
+    fn a_long_line_is_shown_around_the_place() {
+        let text = format!("{} key = 3 {}", "a".repeat(1000), "b".repeat(1000));
+        let shown = mark_word(&text, "key");
+        let (before, after) = ("a".repeat(79), "b".repeat(75));
+        let line = format!("1 | ...{before} key = 3 {after}...");
+        let expected = format!(" --> f.toml:1:1002\n  |\n{line}\n  | {}^^^", " ".repeat(83));
+        assert_eq!(shown, expected);
+        let all = mark(&text, 0..text.len());
+        assert!(all.ends_with(&"^".repeat(83)) && all.len() < 300, "{all}");
     }
 
     #[test]

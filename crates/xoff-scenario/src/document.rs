@@ -14,6 +14,9 @@ mod tests;
 /// The file name shown for an override from the command line.
 const OVERRIDE_FILE: &str = "--set";
 
+/// Syntax errors of a text that are shown. A file of another kind has one in each byte.
+const MOST_ERRORS: usize = 10;
+
 /// The origin of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -202,6 +205,12 @@ impl Source {
         };
         let mut problems: Vec<_> = errors.iter().map(diagnose).collect();
         problems.sort_by_key(|problem| problem.place.as_ref().map(|place| place.span.start));
+        if problems.len() > MOST_ERRORS {
+            let more = problems.len() - MOST_ERRORS;
+            problems.truncate(MOST_ERRORS);
+            let message = format!("{}: {more} more errors like these", self.file);
+            problems.push(Diagnostic { message, place: None, help: None });
+        }
         Err(Problems(problems))
     }
 

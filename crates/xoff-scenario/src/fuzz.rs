@@ -40,7 +40,7 @@ pub fn scenario(file: &str, text: &str) -> Result<(), String> {
             resolve_numerical(engine, text, file, overrides, resources()).map(|it| it.effective)
         }
     };
-    let effective = read(text, &overrides).map_err(|problems| refusal(&problems))?;
+    let effective = read(text, &overrides).map_err(|problems| refusal(&problems, file))?;
     let again = read(&effective, &[]).unwrap_or_else(|refused| panic!("{refused}\n{effective}"));
     assert_eq!(again, effective);
     Ok(())
@@ -50,11 +50,16 @@ fn effective(resolved: Result<Resolved, Problems>) -> Result<String, Problems> {
     resolved.map(|resolved| resolved.effective)
 }
 
-fn refusal(problems: &Problems) -> String {
+/// The text of problems. Each has a place, says what to do, or names its section or a file of
+/// `folder`.
+fn refusal(problems: &Problems, folder: &str) -> String {
     assert!(!problems.0.is_empty(), "it is refused without a reason");
     for problem in &problems.0 {
         assert!(!problem.message.is_empty(), "{problem:?}");
-        assert!(problem.place.is_some() || problem.help.is_some(), "no place: {problem:?}");
+        let message = &problem.message;
+        let is_named = message.starts_with('[') || message.contains(folder);
+        let is_placed = problem.place.is_some() || problem.help.is_some();
+        assert!(is_placed || is_named, "no place: {problem:?}");
         let Some(place) = &problem.place else { continue };
         let span = &place.span;
         assert!(span.start <= span.end && span.end <= place.text.len(), "{problem:?}");
@@ -86,8 +91,9 @@ impl Folder {
     fn read(&self, name: &str, overrides: &[String]) -> Result<Resolved, String> {
         let path = self.0.join(name);
         let text = fs::read_to_string(&path).map_err(|error| format!("{name}: {error}"))?;
+        let folder = self.0.to_string_lossy();
         crate::read(&text, &path.to_string_lossy(), overrides, resources())
-            .map_err(|problems| refusal(&problems).replace(&*self.0.to_string_lossy(), ""))
+            .map_err(|problems| refusal(&problems, &folder).replace(&*folder, ""))
     }
 }
 

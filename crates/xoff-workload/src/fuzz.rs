@@ -17,8 +17,8 @@ pub use crate::goal::fuzz::goal;
 
 use crate::collective::{Algorithm, Operation};
 use crate::{
-    Arrival, Capacity, CollectiveConfig, Context, FlowList, ListConfig, Reading, SizeTable,
-    Source, TrafficSettings, host_set,
+    Arrival, Capacity, CollectiveConfig, Context, FlowList, ListConfig, Reading, SizeTable, Source,
+    TrafficSettings, host_set,
 };
 
 /// Hosts of the network.
@@ -39,10 +39,7 @@ impl Files for Given<'_> {
 }
 
 /// Checks that a network of [`HOSTS`] hosts can have a source with these files.
-pub(crate) fn offer(
-    config: &dyn TrafficSettings,
-    files: &[(&str, &[u8])],
-) -> Result<(), String> {
+pub(crate) fn offer(config: &dyn TrafficSettings, files: &[(&str, &[u8])]) -> Result<(), String> {
     let host_rates = vec![BitRate::from_gbps(100); HOSTS as usize];
     let capacity = Capacity { core: BitRate::from_gbps(400), host_rates, racks: None };
     let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Given(files) };
@@ -99,8 +96,7 @@ pub fn list(file: &str, text: &str) -> Result<(), String> {
 }
 
 fn flows(config: &ListConfig, text: &str) -> Result<Vec<Arrival>, String> {
-    let mut list =
-        FlowList::from_csv(config, text, HOSTS, 0).map_err(|error| error.to_string())?;
+    let mut list = FlowList::from_csv(config, text, HOSTS, 0).map_err(|error| error.to_string())?;
     Ok(std::iter::from_fn(|| list.next()).collect())
 }
 

@@ -21,6 +21,18 @@ fn overrides_take_toml_or_bare_text() {
     assert_eq!(value("a.b=true"), (Value::Bool(true), "true".into()));
 }
 
+/// Each byte of such a line is an error, and each error quotes the line.
+#[test]
+fn a_file_that_is_no_text_is_refused_in_few_words() {
+    let text = format!("a = 1\n# {}\n", "\u{1}".repeat(5000));
+    let problems = Document::parse("x.toml", &text).unwrap_err();
+    let shown = problems.to_string();
+    assert!(shown.starts_with("error: invalid comment character"), "{shown}");
+    assert!(shown.contains("\n --> x.toml:2:3\n"), "{shown}");
+    assert!(shown.ends_with("error: x.toml: 4990 more errors like these"), "{shown}");
+    assert!(shown.len() < 4000, "{} bytes", shown.len());
+}
+
 #[test]
 fn all_malformed_overrides_are_reported() {
     let overrides = ["a.b", "#a=1", "a.b=\"x", "a b=1", "=1", "a.=x", "fine=1"];

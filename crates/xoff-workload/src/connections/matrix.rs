@@ -95,13 +95,18 @@ impl Reader<'_> {
         match first {
             "Nodes" => {
                 let nodes: u32 = self.number(first, words.next())?;
-                self.header.nodes = Some(nodes);
+                let before = self.header.nodes.replace(nodes);
+                self.only_one(first, before.is_some())?;
             }
             "Connections" => {
-                self.header.connections = Some((self.number(first, words.next())?, self.line));
+                let count = (self.number(first, words.next())?, self.line);
+                let before = self.header.connections.replace(count);
+                self.only_one(first, before.is_some())?;
             }
             "Triggers" => {
-                self.header.triggers = Some((self.number(first, words.next())?, self.line));
+                let count = (self.number(first, words.next())?, self.line);
+                let before = self.header.triggers.replace(count);
+                self.only_one(first, before.is_some())?;
             }
             "Failures" => {
                 let count: u64 = self.number(first, words.next())?;
@@ -125,6 +130,11 @@ impl Reader<'_> {
         words.next().map_or(Ok(()), |word| {
             Err(self.error(format!("\"{word}\" after the number of {first}: remove it")))
         })
+    }
+
+    /// Hosts were checked with the first number.
+    fn only_one(&self, name: &str, is_second: bool) -> Result<(), TableError> {
+        if is_second { Err(self.error(format!("a second line {name}: remove it"))) } else { Ok(()) }
     }
 
     fn number<T: core::str::FromStr>(

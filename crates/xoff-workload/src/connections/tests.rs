@@ -68,6 +68,9 @@ fn a_wrong_line_is_named() {
     let flow = "0->1 start 0 size 9\n";
     for (lines, expected) in [
         ("0->4 start 0 size 9", "line 5: host 4 does not exist"),
+        ("0->3 start 0 size 9\nNodes 2", "line 6: a second line Nodes"),
+        ("Connections 1", "line 5: a second line Connections"),
+        ("Triggers 0", "line 5: a second line Triggers"),
         ("0->0 start 0 size 9", "line 5: a flow from host 0 to itself"),
         ("0>1 start 0 size 9", "line 5: unknown \"0>1\""),
         ("0-> start 0 size 9", "line 5: host \"\" is not a whole number"),
