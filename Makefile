@@ -9,7 +9,7 @@ BPF_OBJECTS := $(wildcard crates/xoff-agent/bpf/*.o)
 # `xoff agent` has eBPF where the libraries that load it are installed, with their headers.
 HAS_BPF := $(shell pkg-config --exists libelf zlib 2> /dev/null && echo yes)
 
-.PHONY: test demo docs declared pages lint test-rust test-loom test-python test-builds test-torture test-crashes test-instructions coverage wheel-pgo clean help
+.PHONY: test demo docs declared pages lint fuzz mutants test-rust test-loom test-python test-builds test-torture test-crashes test-instructions coverage wheel-pgo clean help
 
 test: lint docs test-rust test-loom test-python test-torture test-instructions ## run every linter and test
 
@@ -72,6 +72,28 @@ test-torture: .venv/built ## two minutes of random worlds, in several cuts and o
 test-crashes: .venv/built ## faults at every file operation, and 500 kills at random times
 	XOFF_EVERY_FAULT=1 .venv/bin/pytest python/tests/test_crashes.py
 	.venv/bin/python python/tests/crashes.py --kills 500
+
+# A minute for each target. cargo-fuzz follows the coverage, and needs a nightly compiler.
+SECONDS ?= 60
+TARGETS ?=
+fuzz: ## changed seeds for every reader, findings in out/fuzz
+ifneq ($(shell command -v cargo-fuzz),)
+	cargo build --quiet --profile fuzz -p xoff-fuzz
+	for target in $(or $(TARGETS),$$(cargo run --quiet --profile fuzz -p xoff-fuzz -- --list)); do \
+		mkdir -p out/fuzz/corpus/$$target && \
+		XOFF_FUZZ=$$target cargo +nightly fuzz run --fuzz-dir crates/xoff-fuzz/fuzz reader \
+			$(CURDIR)/out/fuzz/corpus/$$target $(CURDIR)/crates/xoff-fuzz/seeds/$$target \
+			-- -max_total_time=$(SECONDS) || exit 1; \
+	done
+else
+	cargo run --profile fuzz -p xoff-fuzz -- --seconds $(SECONDS) $(TARGETS)
+endif
+
+# Each of the 53 samples has one in 53 mutants of the files in .cargo/mutants.toml, about 100.
+SAMPLE ?= 0/53
+mutants: ## share of changes of algorithms that tests find, in out/mutants.out
+	@command -v cargo-mutants > /dev/null || { echo "error: cargo-mutants is missing: cargo install cargo-mutants"; exit 1; }
+	cargo mutants --shard $(SAMPLE) --sharding round-robin --output out
 
 # Skipped where valgrind is missing, unless INSTRUCTIONS=--required.
 test-instructions: ## instructions per packet-hop against their ceilings

@@ -65,6 +65,12 @@ impl BitRate {
         BitRate(gbps * 1_000_000_000)
     }
 
+    /// The sum of some rates, or the largest rate there is.
+    #[must_use]
+    pub fn total(rates: impl Iterator<Item = Self>) -> Self {
+        Self(rates.fold(0, |sum, Self(rate)| sum.saturating_add(rate)))
+    }
+
     /// Time to send `bytes` at this rate, rounded up to a whole picosecond. [`Ps::NEVER`] if the
     /// result does not fit.
     ///

@@ -88,8 +88,8 @@ impl Target {
     }
 }
 
-/// Bytes of a refusal that quotes nothing.
-const LONGEST: usize = 2000;
+/// Bytes of a refusal with several errors that quote their lines.
+const LONGEST: usize = 8000;
 
 /// The line behind the name of the file.
 fn line_of(refusal: &str, file: &str) -> Option<usize> {

@@ -48,6 +48,6 @@ impl FrameConfig {
     /// Bytes of a full packet with its headers, without those of the congestion control.
     #[must_use]
     pub fn full_packet(&self) -> u64 {
-        self.payload.0 + self.header.0
+        self.payload.0.saturating_add(self.header.0)
     }
 }

@@ -320,7 +320,7 @@ impl Capacity {
     /// The sum of the host links' rates in one direction.
     #[must_use]
     pub fn hosts(&self) -> BitRate {
-        total(self.host_rates.iter().copied())
+        BitRate::total(self.host_rates.iter().copied())
     }
 
     /// The sum of the rates of the links of `hosts` in one direction.
@@ -329,12 +329,8 @@ impl Capacity {
     /// If one of the hosts does not exist.
     #[must_use]
     pub fn hosts_in(&self, hosts: &[HostId]) -> BitRate {
-        total(hosts.iter().map(|&host| self.host_rates[host.index()]))
+        BitRate::total(hosts.iter().map(|&host| self.host_rates[host.index()]))
     }
-}
-
-fn total(rates: impl Iterator<Item = BitRate>) -> BitRate {
-    BitRate(rates.fold(0, |sum, BitRate(rate)| sum.saturating_add(rate)))
 }
 
 /// A generator of flows, lazily and in the order of their starts.

@@ -292,6 +292,15 @@ mod tests {
     use super::super::PATH;
     use super::*;
 
+    /// The switches of the HPCC simulator count in units: the last whole one is seen.
+    #[test]
+    fn telemetry_is_seen_in_whole_units() {
+        for (value, unit) in [(0, 1), (7, 1), (1999, 1000), (2000, 1000), (127, 128), (300, 80)] {
+            let seen = whole(value, unit);
+            assert!(seen.is_multiple_of(unit) && seen <= value && value - seen < unit, "{seen}");
+        }
+    }
+
     fn stack(time_us: u64, tx_bytes: u64, queue_bytes: u32) -> Record {
         let mut stack = IntStack::default();
         stack.push(IntHop {

@@ -336,9 +336,9 @@ impl AnyControl {
     }
 }
 
-/// A path of 100 Gb/s and 8 us for the tests of this folder.
+/// A path of 100 Gb/s and 8 us for tests.
 #[cfg(test)]
-const PATH: Path = Path {
+pub(crate) const PATH: Path = Path {
     line_rate: 100_000_000_000,
     base_rtt: 8_000_000,
     bdp: 100_000,

@@ -215,4 +215,15 @@ mod tests {
         (0..4).for_each(|_| driver.control.grow(&PATH, 1));
         assert_eq!(driver.control.window.bytes, 5_700);
     }
+
+    /// An acknowledgement counts all packets that it acknowledges: 5 of 20 are marked.
+    #[test]
+    fn a_marked_acknowledgement_counts_all_its_packets() {
+        let (mut control, mut pace) = Ns3DctcpConfig::default().start(&PATH, &TcpConfig::default());
+        for (seq, acked, marked) in [(5_000, 5_000, true), (20_000, 15_000, false)] {
+            let ack = Ack { seq, acked, marked, snd_nxt: 20_000, ..Ack::default() };
+            control.on_ack(&PATH, &ack, &mut pace);
+        }
+        assert_eq!(control.alpha, 1.0 - control.gain + control.gain * 5.0 / 20.0);
+    }
 }

@@ -33,3 +33,21 @@ impl Chunks {
         if self.back_to_zero { seq / self.chunk * self.chunk } else { seq }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `L2_ACK_INTERVAL`, `L2_CHUNK_SIZE` and `L2_BACK_TO_ZERO` of the HPCC simulator: whole chunks
+    /// are acknowledged, and all packets from some byte on.
+    #[test]
+    fn whole_chunks_and_all_packets_of_the_end_are_acknowledged() {
+        let chunks = Chunks { ack_from: 10_000, chunk: 4000, back_to_zero: true };
+        let acknowledged =
+            (1..=12).map(|packet| packet * 1000).filter(|&at| chunks.acknowledges(at));
+        assert_eq!(acknowledged.collect::<Vec<_>>(), [4000, 8000, 10_000, 11_000, 12_000]);
+        assert_eq!([3999, 4000, 11_999].map(|at| chunks.counted(at)), [0, 4000, 8000]);
+        let each = Chunks::default();
+        assert!((1..20).all(|at| each.acknowledges(at) && each.counted(at) == at));
+    }
+}

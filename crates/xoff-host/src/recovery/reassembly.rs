@@ -71,3 +71,21 @@ impl Reassembly {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets 0, 2, 3 and 5 of 1000 bytes have arrived.
+    #[test]
+    fn progress_is_what_has_arrived_in_order_and_in_all() {
+        let mut state = Reassembly::default();
+        for packet in [0, 2, 3, 5, 3] {
+            let arrival = Arrival { now: 0, seq: packet * 1000, bytes: 1000, end: 6000 };
+            state.on_data(1000, &arrival);
+        }
+        let RxProgress { received, delivered } = state.rx_progress(1000);
+        assert_eq!((received, delivered), (4000, 1000));
+        assert_eq!((state.expected(), state.blocks(), state.repeated()), (1000, 2, true));
+    }
+}

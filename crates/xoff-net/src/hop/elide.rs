@@ -213,6 +213,7 @@ mod tests {
     use super::*;
     use crate::buffer::BufferConfig;
     use crate::sched::Fifo;
+    use xoff_core::rng::Purpose;
 
     const PORTS: usize = 4;
 
@@ -257,6 +258,24 @@ mod tests {
         }
         assert_eq!(eliding.table.held, [0; PORTS]);
         assert_eq!(fill(&mut eliding, 1, 2).1, []);
+    }
+
+    /// Data of pairs of the table counts, by packets and bytes. Other packets and pairs do not.
+    #[test]
+    fn data_without_backpressure_counts() {
+        let mut eliding = Eliding::new(pfc(), PORTS, [(1, 2)]);
+        let mut rng = Rng::stream(1, Purpose::QueueAssignment, 0);
+        let mut arrive = |kind, ingress, egress, wire_bytes| {
+            let one = Packet { kind, wire_bytes, ..packet(ingress) };
+            eliding.queue_of(0, egress, &one, &Fifo::default(), &mut rng);
+        };
+        for wire_bytes in [100, 200, 300] {
+            arrive(Kind::Data, 1, 2, wire_bytes);
+        }
+        arrive(Kind::Ack, 1, 2, 60);
+        arrive(Kind::Data, 2, 1, 60);
+        let stats = eliding.stats();
+        assert_eq!((stats.packets, stats.bytes), (3, 600));
     }
 
     /// A packet that passes leaves no trace in the table or the inner control.

@@ -64,3 +64,16 @@ impl NicQueues {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_assignment_has_the_queues_that_it_names() {
+        use NicQueues::{Classes, Dynamic, DynamicBesideIncast, Hashed};
+        for kind in [Classes, Dynamic, DynamicBesideIncast, Hashed] {
+            assert_eq!([1, 8, 128].map(|queues| kind(queues).count()), [1, 8, 128]);
+        }
+    }
+}

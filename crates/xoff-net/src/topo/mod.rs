@@ -346,7 +346,7 @@ impl Topology {
     /// The sum of the rates, one way, of the core links and of the servers' links. Core links join
     /// switches and end at the core layer: a flow that crosses it takes one of them up and one
     /// down, with any number of layers below. If paths do not go up and down, the topology gives
-    /// the capacity of its core. A sum that is out of range is the largest rate.
+    /// the capacity of its core.
     #[must_use]
     pub fn capacities(&self) -> (BitRate, BitRate) {
         let sum = |of_hosts: bool| {
@@ -360,8 +360,7 @@ impl Topology {
                 let core_link = !host_link && tier == self.core_tier;
                 own < other && if of_hosts { host_link } else { core_link }
             };
-            let rates = self.ports.iter().filter(counted).map(|port| port.rate.0);
-            BitRate(rates.fold(0, u64::saturating_add))
+            BitRate::total(self.ports.iter().filter(counted).map(|port| port.rate))
         };
         (self.core_capacity.unwrap_or_else(|| sum(false)), sum(true))
     }
@@ -377,17 +376,17 @@ impl Topology {
         let mut found = None;
         let mut next_host = 0;
         for leaf in leaves {
-            let (mut hosts, mut uplinks) = (0, 0);
+            let (mut hosts, mut uplinks) = (0, BitRate(0));
             for port in self.ports_of(leaf) {
                 match self.host(self.neighbour(port)) {
                     Some(HostId(host)) if host == next_host => {
                         (hosts, next_host) = (hosts + 1, next_host + 1)
                     }
                     Some(_) => return None,
-                    None => uplinks += port.rate.0,
+                    None => uplinks = BitRate::total([uplinks, port.rate].into_iter()),
                 }
             }
-            let rack = (hosts, BitRate(uplinks));
+            let rack = (hosts, uplinks);
             if *found.get_or_insert(rack) != rack {
                 return None;
             }

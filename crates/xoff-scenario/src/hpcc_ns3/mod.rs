@@ -123,7 +123,7 @@ fn build(
     let whole =
         GivenPath { window: if config.has_window { longest.window } else { u64::MAX }, ..longest };
     let of_pairs = (!config.global_t).then(|| search.of_pairs(&flows, config.has_window));
-    let spec = spec::spec(&config, run(&config, &flows)?, &whole);
+    let spec = spec::spec(&config, run(&config, &flow_file, &flows)?, &whole);
     let plan = build::plan(&spec.run);
     let faults = link_down::faults(&config, &topology).map_err(of_file)?;
     let outputs = outputs::outputs(&config, &topology, &flows, &faults).map_err(of_file)?;
@@ -215,17 +215,17 @@ impl Source for Listed {
 
 /// All flows are measured. The run ends with the last flow, at the simulator's stop time, or when
 /// the order of setting ends.
-fn run(config: &Config, flows: &[Arrival]) -> Result<RunConfig, String> {
+fn run(config: &Config, file: &str, flows: &[Arrival]) -> Result<RunConfig, String> {
     let (Some(first), Some(last)) = (flows.first(), flows.last()) else {
-        return Err(format!("{}: there are no flows", config.flow_file));
+        return Err(format!("{file}: there are no flows"));
     };
     let grid = link_down::grid(config, GRID);
     let warmup = Ps(first.start.0 / grid.0 * grid.0);
     let until = Ps((last.start.0 / grid.0 + 1) * grid.0);
     if until >= END {
         return Err(format!(
-            "{}: the last flow begins at {}: flows must begin within the first {} of a run",
-            config.flow_file, last.start, END
+            "{file}: the last flow begins at {}: flows must begin within the first {END} of a run",
+            last.start
         ));
     }
     Ok(RunConfig {

@@ -259,9 +259,11 @@ fn flows_begin_before_the_order_of_setting_ends() {
     let pair = topology(pair, "t.txt", Memory::of_machine()).unwrap();
     let ends = |start| {
         let flows = flows(&format!("1\n0 1 3 100 5000 {start}\n"), "f.txt", &pair).unwrap().0;
-        super::run(&config, &flows).map(|run| (run.warmup + run.measure + run.drain).0)
+        super::run(&config, "f.txt", &flows).map(|run| (run.warmup + run.measure + run.drain).0)
     };
     assert_eq!(ends("2.0"), Ok(super::END.0));
     let late = ends("275").unwrap_err();
     assert!(late.starts_with("f.txt: the last flow begins at 275s: "), "{late}");
+    let none = super::run(&config, "case/f.txt", &[]).map(|_| ());
+    assert_eq!(none, Err("case/f.txt: there are no flows".into()));
 }

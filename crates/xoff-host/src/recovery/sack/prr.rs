@@ -243,4 +243,26 @@ mod tests {
         prr.on_timeout(PAYLOAD);
         assert!(prr.on_ack(&at(2, 2, 8, 0), 2_000, false, false).is_none());
     }
+
+    /// RFC 6937 §3: "limit = MAX(prr_delivered - prr_out, DeliveredData) + MSS". As much has left as
+    /// has arrived, so what arrives now and a packet more may leave.
+    #[test]
+    fn slow_start_adds_a_packet_to_what_arrives() {
+        let reduction =
+            Reduction { delivered: 3000, out: 3000, flight: 20_000, marked_until: None };
+        assert_eq!(reduction.send_count(&at(0, 3, 20, 5), 10_000, 1000, true), 2000);
+        assert_eq!(reduction.send_count(&at(0, 3, 20, 5), 10_000, 1000, false), 1000);
+    }
+
+    /// A smaller window during a recovery from losses is a cut by marks.
+    #[test]
+    fn a_cut_within_a_recovery_from_losses_is_told() {
+        let mut prr = Prr { window: 20_000, ..Prr::default() };
+        assert!(!prr.is_cut_again(9_000), "nothing is reduced");
+        prr.on_ack(&at(0, 3, 20, 16), 10_000, true, false);
+        assert_eq!([9_999, 10_000, 10_001].map(|to| prr.is_cut_again(to)), [true, false, false]);
+        let mut by_marks = Prr { window: 20_000, ..Prr::default() };
+        by_marks.on_ack(&at(1, 1, 19, 19), 10_000, false, false);
+        assert!(!by_marks.is_cut_again(9_000));
+    }
 }

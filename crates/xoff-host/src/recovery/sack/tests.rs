@@ -243,3 +243,25 @@ fn an_acknowledgement_has_the_newest_block() {
     assert_eq!(reply(1), Reply::Ack(6000));
     assert_eq!(reply(3), Reply::Ack(6000));
 }
+
+/// The fields of a block have 16 bits.
+#[test]
+fn a_sender_stays_within_the_range_of_a_block() {
+    let path = crate::cc::PATH;
+    let packets = TcpConfig::default().reach(&path) / path.payload;
+    assert_eq!(packets, u64::from(u16::MAX));
+}
+
+#[test]
+fn without_prr_a_recovery_leaves_the_window_to_the_control() {
+    let mut sender = Sender::new(&TcpConfig::default());
+    let at = PrrProgress {
+        una: 0,
+        acked: 0,
+        arrived: 3 * PAYLOAD,
+        flight: 20 * PAYLOAD,
+        pipe: 16 * PAYLOAD,
+        payload: PAYLOAD,
+    };
+    assert_eq!(sender.reduce(&at, 10 * PAYLOAD), None);
+}

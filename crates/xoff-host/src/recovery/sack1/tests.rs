@@ -60,3 +60,20 @@ fn lost_packets_stay_in_the_pipe() {
     assert!(!sender.on_block(0, Block { after: 20, packets: 3 }), "blocks count no more");
     assert_eq!(sender.lost_bytes(PAYLOAD, SENT.end), 0, "the flow goes back instead");
 }
+
+/// A timeout makes the sender forget blocks, as long as packets sent before it are missing. Blocks
+/// of packets sent after it are news once.
+#[test]
+fn blocks_behind_a_timeout_are_news_once() {
+    let mut sender = Sender::new(&TcpConfig::default());
+    sender.on_timeout(&SENT);
+    let answer = Answer { now: 0, rtt: 1, acked: 10_000, repeats: false, news: false };
+    let after = |una| Sent { una, ..SENT };
+    sender.on_answer(&after(10_000), &answer);
+    let beyond = |missing: u16| Block { after: 35 - missing, packets: 1 };
+    assert!(sender.on_block(10, beyond(10)));
+    sender.on_answer(&after(20_000), &answer);
+    assert!(sender.on_block(20, beyond(20)), "it was forgotten");
+    sender.on_answer(&after(SENT.high), &answer);
+    assert!(!sender.on_block(30, beyond(30)), "it is known");
+}

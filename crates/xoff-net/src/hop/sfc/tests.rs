@@ -100,6 +100,19 @@ fn only_congestion_at_a_host_is_worth_remembering() {
     }
 }
 
+/// A cache of one entry holds one receiver at a time. Each pause is of 20 us, so both overlap.
+#[test]
+fn signals_that_a_full_cache_cannot_hold_are_counted() {
+    let mut sfc = sfc(|config| config.cache_entries = 1);
+    for receiver in [6, 7, 8] {
+        let mut signal = data(receiver, 0, 2);
+        (signal.kind, signal.seq) = (Kind::BackToSender, 20_000_000);
+        signal.as_back_to_sender_mut().set_reach(false, true);
+        sfc.remember(0, &signal);
+    }
+    assert_eq!((sfc.cache_peak(), sfc.cache_collisions()), (1, 2));
+}
+
 /// Algorithm 1, lines 3 to 6 and 11 to 17: a signal on its way to host 0, about host 6.
 #[test]
 fn a_remembered_signal_is_passed_on_near_the_source() {

@@ -62,6 +62,16 @@ fn own_form() {
     assert_eq!(graph.census(), topology.census());
 }
 
+/// A rate may have 64 bits. The sum of some is then the largest rate.
+#[test]
+fn sums_of_rates_do_not_overflow() {
+    let core = "a t RATE\na u RATE\nb t RATE\nb u RATE\n".replace("RATE", "18000000000Gbps");
+    let parse = |hosts: &str| parse("net.edges", &format!("{hosts}{core}")).unwrap();
+    let fast = parse("h0 a\nh1 b 18000000000Gbps\nh2 b 18000000000Gbps\n");
+    assert_eq!(fast.capacities(), (BitRate(u64::MAX), BitRate(u64::MAX)));
+    assert_eq!(parse("h0 a\nh1 b\n").racks(), Some((1, BitRate(u64::MAX))));
+}
+
 #[test]
 fn a_list_of_edges() {
     let text = "# a line\nh0 s0\nh1,s1 10Gbps\ns0 s1 cost=2 5us 40Gbps  # the trunk\ns0\ts1\n";
