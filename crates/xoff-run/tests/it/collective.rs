@@ -169,6 +169,27 @@ fn an_all_to_all_meets_the_bound_of_its_links() {
     assert!((1.0..1.02).contains(&(found / bound)), "{}", found / bound);
 }
 
+/// Leaves with 4 hosts and 2 uplinks of the same rate. A leaf sends 12/16 of what its hosts have over
+/// its uplinks, and one acknowledgement for each packet that it gets. Uplinks drawn at random differ
+/// by the square root of the number of packets, so messages have 1000 of them.
+#[test]
+fn a_sprayed_all_to_all_meets_the_bisection_bound() {
+    let text = "scheme = \"dctcp\"\n\
+         [network]\ntopology = \"leaf-spine\"\n\
+         [leaf_spine]\nleaves = 4\nhosts_per_leaf = 4\nspines = 2\n\
+         [frame]\npayload = \"4000B\"\nheader = \"48B\"\nack = \"64B\"\n\
+         [switch]\nhop = \"none\"\nbalance = \"spray\"\necn = false\n\
+         [buffer]\nkind = \"unlimited\"\n\
+         [transport]\ncongestion = \"none\"\nrecovery = \"perfect\"\n\
+         [run]\nwarmup = \"0us\"\nmeasure = \"10us\"\ndrain = \"1s\"\n\
+         [[traffic]]\nkind = \"collective\"\noperation = \"all-to-all\"\nalgorithm = \"direct\"\n\
+         bytes = \"64MB\"\n";
+    let packets_of_a_leaf = 4 * 12 * 1000;
+    let bound = packets_of_a_leaf * (4048 + ACK) * BYTE / 2;
+    let ratio = time(text) as f64 / bound as f64;
+    assert!((1.0..1.02).contains(&ratio), "{ratio}");
+}
+
 /// With loads by Zipf's law, the most popular rank receives 1/H of what each of the 7 others has,
 /// H = 1 + 1/2 + ... + 1/8, at the rate of its link. Acknowledgements of what it sends come on top.
 #[test]
