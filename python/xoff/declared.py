@@ -148,7 +148,8 @@ class Tables:
     @property
     def cut_off(self) -> pa.Table:
         """One row for each measured flow that could not end, because a host was down for good, in
-        the order of flows. It is in no other table and in no percentile.
+        the order of flows. It is in no other table and in no percentile. Flows that waited for a
+        trigger, which nothing could activate any more, are among them.
 
         Raises `UsageError` where the run has none: add [[fault]] with kind = "host-down" and
         without until; flows must have an end on that host, and run.flows must not be "none".

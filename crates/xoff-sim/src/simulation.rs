@@ -289,6 +289,7 @@ impl Simulation {
         self.sort_paths(first_path);
         self.collect();
         self.collect_rounds();
+        self.cut_off_untriggered();
         self.collect_captured();
         self.sample();
         self.take_watermarks();
@@ -407,8 +408,7 @@ impl Simulation {
             return;
         }
         self.jobs.on_finished(done, &mut self.rows);
-        let counted = self.triggered.contains(&flow.id) || self.jobs.have(flow.id);
-        if !self.is_measured(Ps(flow.start_ps)) && !counted {
+        if !self.is_measured(Ps(flow.start_ps)) && !self.counts_always(flow.id) {
             return;
         }
         self.reinstate(flow);

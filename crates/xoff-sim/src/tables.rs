@@ -341,7 +341,8 @@ table! {
 
 table! {
     /// One row for each measured flow that could not end, because a host was down for good, in the
-    /// order of flows. It is in no other table and in no percentile.
+    /// order of flows. It is in no other table and in no percentile. Flows that waited for a
+    /// trigger, which nothing could activate any more, are among them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct CutOffRow in "cut_off", optional: WITH_DEAD_HOSTS {
         /// Index of the flow's arrival, as in `flows`.
@@ -352,11 +353,12 @@ table! {
         dst: u32,
         /// Payload.
         size_bytes: u64,
-        /// Start of the flow.
+        /// Start of the flow; of one whose trigger did not come, the time from which it waited.
         start_ps: u64,
         /// Payload acknowledged at the end of the run.
         acked_bytes: u64,
         /// The host that was down, one of both ends; if both were, the host that went down first.
+        /// If a trigger did not come, the first such host among the ends of flows of its source.
         host: u32,
         /// Time at which it went down.
         down_ps: u64,

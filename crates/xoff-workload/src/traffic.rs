@@ -50,6 +50,12 @@ impl Traffic {
         &self.jobs
     }
 
+    /// True if a source has a flow that was not taken yet.
+    #[must_use]
+    pub fn has_more_of(&self, source: u16) -> bool {
+        self.heads.iter().any(|&Reverse((_, index))| index == usize::from(source))
+    }
+
     /// Appends to `out` every flow that starts before `until` and was not taken yet, in the order
     /// of (start, source). Returns the first one; the others are numbered after it without a gap.
     pub fn take_before(&mut self, until: Ps, out: &mut Vec<Arrival>) -> FlowId {

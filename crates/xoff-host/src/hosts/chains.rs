@@ -89,6 +89,11 @@ impl Chains {
         waiting.push_back((activations, start));
     }
 
+    /// The flows that wait for a trigger, in no order.
+    pub fn untriggered(&self) -> impl Iterator<Item = &FlowStart> {
+        self.triggers.values().flat_map(|trigger| trigger.waiting.iter().map(|(_, start)| start))
+    }
+
     /// Starts the flow `next` of a host here when the host's flow `flow` ends, if that is before
     /// `until_ps`.
     pub fn await_end(&mut self, flow: FlowId, next: FlowStart, until_ps: u64) {

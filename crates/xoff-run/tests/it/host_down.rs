@@ -227,6 +227,49 @@ fn a_web_request_to_a_dead_server_is_not_waited_for() {
     assert!(dead[0].flows >= dead[0].requests, "each has a request that no server answers");
 }
 
+/// A connection matrix with flows that wait for triggers. Host 1 dies, so that flow 1 never ends and
+/// trigger 1 never comes, and no trigger behind it. Trigger 3 comes, and its flow to host 1 is as
+/// stuck as flow 1.
+#[test]
+fn flows_behind_a_dead_host_are_reported_and_not_waited_for() {
+    let matrix = "Nodes 5\nConnections 6\nTriggers 3\n\
+                  0->1 start 0 size 10000000 send_done_trigger 1\n\
+                  2->3 trigger 1 size 20000 recv_done_trigger 2\n\
+                  3->4 trigger 2 size 20000\n\
+                  4->2 start 0 size 10000000 recv_done_trigger 3\n\
+                  2->0 trigger 3 size 20000\n\
+                  3->1 trigger 3 size 20000\n\
+                  trigger id 1 oneshot\ntrigger id 2 oneshot\ntrigger id 3 oneshot\n";
+    let folder = std::env::temp_dir().join(format!("xoff-dead-trigger-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("dead.cm");
+    std::fs::write(&file, matrix).unwrap();
+    let text = format!(
+        "scheme = \"dctcp\"\nnetwork = {{ topology = \"star\" }}\nstar = {{ hosts = 5 }}\n\
+         run = {{ warmup = \"0us\", measure = \"1ms\", drain = \"500ms\" }}\n\
+         [[traffic]]\nkind = \"connections\"\nfile = \"{}\"\n{}",
+        file.display(),
+        down(1, "0us")
+    );
+    let mut run = open(&text, &[]);
+    let (flows, cut_off) = rows(&mut run);
+    std::fs::remove_dir_all(folder).unwrap();
+    let pair = |src: u32, dst: u32| (src, dst);
+    assert_eq!(
+        flows.iter().map(|row| pair(row.src, row.dst)).collect::<BTreeSet<_>>(),
+        BTreeSet::from([(4, 2), (2, 0)])
+    );
+    let found: BTreeSet<_> = cut_off.iter().map(|row| pair(row.src, row.dst)).collect();
+    assert_eq!(found, BTreeSet::from([(0, 1), (2, 3), (3, 4), (3, 1)]));
+    assert!(cut_off.iter().all(|row| row.host == 1 && row.down_ps == 50 * US), "{cut_off:?}");
+    let waited = cut_off.iter().filter(|row| [2, 3].contains(&row.src) && row.dst != 1);
+    assert!(waited.clone().count() == 2 && waited.clone().all(|row| row.acked_bytes == 0));
+    let progress = run.progress();
+    assert_eq!(progress.missing_flows, 0);
+    assert!(progress.sim_ps < 100_000 * US, "it waits for the drain: {progress:?}");
+    assert_eq!(run.simulation().dead_hosts()[0].flows, 4);
+}
+
 #[test]
 fn hosts_that_cannot_go_down_are_refused() {
     let scenario = "scheme = \"dctcp\"\nnetwork = { topology = \"star\" }\nstar = { hosts = 4 }\n\

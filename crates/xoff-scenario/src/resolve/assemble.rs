@@ -71,6 +71,8 @@ impl Resolver<'_> {
         let faults = self.link_faults(&topology, &spec);
         rules::check_departure(&spec, &faults, &mut self.reader);
         rules::check_instants(&spec, network.instants, &faults, &mut self.reader);
+        // Times of a frame that was refused may be out of range.
+        spec.frame.check().ok()?;
         let base_rtt = self.base_rtt(&spec.transport, &topology, &routes, &spec.frame);
         let network_of = Network { topology, routes, flowtune, base_rtt };
         self.check_network(&spec, &shape, &network_of, &flows, &faults);

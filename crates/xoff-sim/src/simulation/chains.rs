@@ -85,8 +85,13 @@ impl Simulation {
         if let Some(flows) = &mut self.series.flows {
             flows.begin_flow(start, stops);
         }
-        // Flows with a trigger were counted when they came.
-        if self.counts(start, stops) && !self.triggered.contains(&start.id) {
+        if !self.counts(start, stops) {
+            return;
+        }
+        if self.triggered.contains(&start.id) {
+            // It was counted when it came. A host may have died since then.
+            self.cut_off(start);
+        } else {
             self.count_measured(start);
         }
     }
@@ -108,8 +113,13 @@ impl Simulation {
 
     /// True if a flow counts as measured; `stops` is true if it will be stopped.
     pub(super) fn counts(&self, start: &FlowStart, stops: bool) -> bool {
-        let measured = self.is_measured(Ps(start.start_ps)) || self.jobs.have(start.id);
+        let measured = self.is_measured(Ps(start.start_ps)) || self.counts_always(start.id);
         measured && start.bytes != ENDLESS && !stops
+    }
+
+    /// True if a flow is measured whenever it begins: it has a trigger or belongs to a job.
+    pub(super) fn counts_always(&self, flow: FlowId) -> bool {
+        self.triggered.contains(&flow) || self.jobs.have(flow)
     }
 
     /// True if a flow or request with this start is measured.

@@ -1,7 +1,7 @@
 //! Hosts that are down for good, and what they cut off: flows, web requests and jobs that cannot
 //! end. The run does not wait for them, and no percentile counts them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_core::{FlowId, HostId, Ps, rng::mix64};
 use xoff_host::FlowStart;
@@ -39,8 +39,13 @@ pub(super) struct DeadHosts {
 impl DeadHosts {
     /// The end of a flow that is dead: if both are, the end that died first.
     fn end_of(&self, src: HostId, dst: HostId) -> Option<HostId> {
-        let since = |host: &HostId| self.since.get(host);
-        [src, dst].into_iter().filter(|host| since(host).is_some()).min_by_key(|host| since(host))
+        let dead = [src, dst].into_iter().filter(|host| self.since.contains_key(host));
+        dead.min_by_key(|&host| self.order(host))
+    }
+
+    /// Dead hosts in the order of their deaths.
+    fn order(&self, host: HostId) -> (Ps, HostId) {
+        (self.since[&host], host)
     }
 
     /// True if this flow cannot end.
@@ -94,7 +99,7 @@ impl Simulation {
         let starts: Vec<FlowStart> = self.flows_under_way().map(|flow| flow.start).collect();
         for start in starts {
             let stops = self.stopping.contains(&start.id);
-            if self.counts(&start, stops) && !self.dead.have_cut_off(start.id) {
+            if self.counts(&start, stops) {
                 self.cut_off(&start);
             }
         }
@@ -108,10 +113,56 @@ impl Simulation {
 
     /// Stops waiting for a measured flow if one of its ends is dead.
     pub(super) fn cut_off(&mut self, start: &FlowStart) {
-        let Some(host) = self.dead.end_of(start.src, start.dst) else { return };
+        if let Some(host) = self.dead.end_of(start.src, start.dst)
+            && !self.dead.have_cut_off(start.id)
+        {
+            self.cut_off_by(host, start);
+        }
+    }
+
+    fn cut_off_by(&mut self, host: HostId, start: &FlowStart) {
         self.dead.flows.insert(start.id, host);
         self.outstanding -= 1;
         self.change_groups(start, Slowdowns::withdraw);
+    }
+
+    /// After the measured time: stops waiting for flows whose triggers nothing can activate any
+    /// more. A flow of their source is stuck at a dead host, none is under way between living
+    /// hosts, and none will begin by itself.
+    pub(super) fn cut_off_untriggered(&mut self) {
+        let may_end = self.now >= self.plan.measured_until() && self.outstanding > 0;
+        if !may_end || self.dead.since.is_empty() || self.triggered.is_empty() {
+            return;
+        }
+        let mut culprits: BTreeMap<u16, (Ps, HostId)> = BTreeMap::new();
+        let mut live: BTreeSet<u16> = BTreeSet::new();
+        for FlowStart { src, dst, source, .. } in self.flows_under_way().map(|flow| flow.start) {
+            let Some(host) = self.dead.end_of(src, dst) else {
+                live.insert(source);
+                continue;
+            };
+            let found = self.dead.order(host);
+            culprits.entry(source).and_modify(|first| *first = found.min(*first)).or_insert(found);
+        }
+        for start in self.untriggered() {
+            let source = start.source;
+            if let Some(&(_, host)) = culprits.get(&source)
+                && !live.contains(&source)
+                && !self.traffic.has_more_of(source)
+                && !self.dead.have_cut_off(start.id)
+            {
+                self.cut_off_by(host, &start);
+            }
+        }
+    }
+
+    /// The flows that wait for triggers, in the order of their numbers.
+    fn untriggered(&self) -> Vec<FlowStart> {
+        let hosts = self.partitions.iter().map(Partition::hosts);
+        let mut flows: Vec<FlowStart> =
+            hosts.flat_map(|hosts| hosts.chains.untriggered()).copied().collect();
+        flows.sort_unstable_by_key(|start| start.id);
+        flows
     }
 
     /// A measured flow has ended: if it was cut off, its last acknowledgement was on its way.
@@ -162,27 +213,29 @@ impl Simulation {
     /// The run is over: adds a row for each flow that was cut off.
     pub(super) fn add_cut_off_rows(&mut self) {
         let every = self.plan.row_every;
-        let has_row = |flow: &&Sender| {
-            every > 0
-                && mix64(flow.start.id.0).is_multiple_of(every)
-                && self.dead.have_cut_off(flow.start.id)
+        let has_row = |id: FlowId| {
+            every > 0 && mix64(id.0).is_multiple_of(every) && self.dead.have_cut_off(id)
         };
         let topology = &self.setup.topology;
-        let row = |flow: &Sender| {
-            let host = self.dead.flows[&flow.start.id];
+        let row = |(start, acked): (FlowStart, u64)| {
+            let host = self.dead.flows[&start.id];
+            let size_bytes = self.own_bytes(&start);
             CutOffRow {
-                flow: flow.start.id.0,
-                src: topology.given_number(flow.start.src.node()),
-                dst: topology.given_number(flow.start.dst.node()),
-                size_bytes: self.own_bytes(&flow.start),
-                start_ps: flow.start.start_ps,
-                acked_bytes: flow.snd_una.min(self.own_bytes(&flow.start)),
+                flow: start.id.0,
+                src: topology.given_number(start.src.node()),
+                dst: topology.given_number(start.dst.node()),
+                size_bytes,
+                start_ps: start.start_ps,
+                acked_bytes: acked.min(size_bytes),
                 host: topology.given_number(host.node()),
                 down_ps: self.dead.since[&host].0,
-                class: self.class_of[flow.start.source as usize],
+                class: self.class_of[start.source as usize],
             }
         };
-        let mut rows: Vec<CutOffRow> = self.flows_under_way().filter(has_row).map(row).collect();
+        let begun = self.flows_under_way().map(|flow| (flow.start, flow.snd_una));
+        let all = begun.chain(self.untriggered().into_iter().map(|start| (start, 0)));
+        let mut rows: Vec<CutOffRow> =
+            all.filter(|(start, _)| has_row(start.id)).map(row).collect();
         // Partitions hold different flows: the order of rows must not depend on the partitioning.
         rows.sort_unstable_by_key(|row| row.flow);
         self.rows.cut_off = rows;

@@ -120,14 +120,6 @@ fn triggers(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
         let message = "[[traffic]] flows with triggers belong to no batch of time: batches = 0";
         reader.problem("run", "batches", message);
     }
-    if context.faults.iter().any(Fault::is_death)
-        && let Some(place) = &context.flows.triggers
-    {
-        let message = "[[fault]] kind = \"host-down\" without until cannot be combined with flows \
-                       that have triggers: a trigger that a dead host does not activate would be \
-                       waited for";
-        reader.problem_in(place.clone(), message);
-    }
 }
 
 /// Paths that lists of flows give and the load balancer that takes them require each other.
