@@ -169,9 +169,9 @@ fn an_all_to_all_meets_the_bound_of_its_links() {
     assert!((1.0..1.02).contains(&(found / bound)), "{}", found / bound);
 }
 
-/// Leaves with 4 hosts and 2 uplinks of the same rate. A leaf sends 12/16 of what its hosts have over
-/// its uplinks, and one acknowledgement for each packet that it gets. Uplinks drawn at random differ
-/// by the square root of the number of packets, so messages have 1000 of them.
+/// Leaves with 4 hosts and 2 uplinks of the same rate. A leaf sends 12/16 of what its hosts have
+/// over its uplinks, and one acknowledgement for each packet that it gets. Uplinks drawn at random
+/// differ by the square root of the number of packets, so messages have 1000 of them.
 #[test]
 fn a_sprayed_all_to_all_meets_the_bisection_bound() {
     let text = "scheme = \"dctcp\"\n\
