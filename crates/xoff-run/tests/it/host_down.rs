@@ -227,9 +227,9 @@ fn a_web_request_to_a_dead_server_is_not_waited_for() {
     assert!(dead[0].flows >= dead[0].requests, "each has a request that no server answers");
 }
 
-/// A connection matrix with flows that wait for triggers. Host 1 dies, so the first flow never ends,
-/// and triggers 1 and 2 never come. Trigger 3 comes, and its flow to host 1 is as stuck as the
-/// first one.
+/// A connection matrix with flows that wait for triggers. Host 1 dies, so the first flow never
+/// ends, and triggers 1 and 2 never come. Trigger 3 comes, and its flow to host 1 is as stuck as
+/// the first one.
 #[test]
 fn flows_behind_a_dead_host_are_reported_and_not_waited_for() {
     let matrix = "Nodes 5\nConnections 6\nTriggers 3\n\

@@ -244,8 +244,8 @@ mod tests {
         assert!(prr.on_ack(&at(2, 2, 8, 0), 2_000, false, false).is_none());
     }
 
-    /// RFC 6937 §3: "limit = MAX(prr_delivered - prr_out, DeliveredData) + MSS". As much left as
-    /// has arrived, so what arrives now and a packet more may leave.
+    /// RFC 6937 §3: "limit = MAX(prr_delivered - prr_out, DeliveredData) + MSS". As much
+    /// has left as has arrived, so what arrives now and a packet more may leave.
     #[test]
     fn slow_start_adds_a_packet_to_what_arrives() {
         let reduction =
