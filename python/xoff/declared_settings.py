@@ -523,8 +523,9 @@ class Run(TypedDict, total=False):
     Expects a duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "10us"
     """
     watchdog: str
-    """A run is stuck, which is an error, if flows wait and nothing is acknowledged for this time.
-    Expects a duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "50ms"
+    """A run is stuck, which is an error, if flows wait and nothing is acknowledged for this time,
+    or if paused queues wait for each other for it. Expects a duration with its unit (s, ms, us, ns
+    or ps), such as "2us". Default: "50ms"
     """
     flows: Literal["all", "sample", "none"]
     """Which flows get a row in flows.parquet. Default: "all"

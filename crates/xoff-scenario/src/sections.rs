@@ -71,7 +71,7 @@ knobs! {
         /// Interval of the grid: stop conditions are evaluated and samples taken at its multiples.
         grid: Ps = Ps::from_us(10),
         /// A run is stuck, which is an error, if flows wait and nothing is acknowledged for this
-        /// time.
+        /// time, or if paused queues wait for each other for it.
         watchdog: Ps = Ps::from_us(50_000),
         /// Which flows get a row in flows.parquet.
         flows: FlowRows = FlowRows::All,

@@ -22,6 +22,7 @@ mod loss_notice;
 pub mod measure;
 pub mod partition;
 pub mod paths;
+mod pause_cycles;
 pub mod port_samples;
 pub mod requests;
 mod series;

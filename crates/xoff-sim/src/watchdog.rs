@@ -1,32 +1,40 @@
 //! Detects a run that cannot continue, and describes the waiting flows and ports.
 
-use xoff_core::{NodeId, PortId, Ps};
+use std::collections::BTreeMap;
+
+use xoff_core::{NodeId, Ps};
 use xoff_host::flow::Sender;
 use xoff_net::arch::{AnySwitch, Switch};
-use xoff_net::topo::{Digraph, Topology};
 
 use crate::partition::Partition;
+use crate::pause_cycles::{Head, PausedQueues, QueueId};
 use crate::setup::Setup;
 
-/// Tracks the time of the last acknowledgement.
+/// Tracks the time of the last acknowledgement, and paused queues.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     limit: Ps,
     acknowledged: u64,
     since: Ps,
+    /// The time of the last look at paused queues, and the packets at their heads then.
+    looked: Ps,
+    heads: BTreeMap<QueueId, Head>,
 }
 
 impl Watchdog {
     pub(crate) fn new(limit: Ps) -> Self {
-        Self { limit, acknowledged: 0, since: Ps(0) }
+        Self { limit, acknowledged: 0, since: Ps(0), looked: Ps(0), heads: BTreeMap::new() }
     }
 
     /// No flow has waited until now.
     pub(crate) fn skip_to(&mut self, now: Ps) {
         self.since = now;
+        self.looked = now;
+        self.heads.clear();
     }
 
-    /// Fails if flows wait and nothing has been acknowledged for too long.
+    /// Fails if flows wait and nothing has been acknowledged for too long, or if paused queues have
+    /// waited for each other for too long while other flows go on.
     pub(crate) fn check(
         &mut self,
         now: Ps,
@@ -38,14 +46,44 @@ impl Watchdog {
         if acknowledged != self.acknowledged || outstanding == 0 {
             self.acknowledged = acknowledged;
             self.since = now;
-            return Ok(());
+            return self.look(now, setup, partitions);
         }
         if now - self.since < self.limit {
             return Ok(());
         }
-        let stuck = describe(now, self.since, partitions);
-        let losses = losses(setup, self.limit, partitions);
-        Err(stuck + &losses + &cycles(&setup.topology, partitions))
+        let mut text = describe(now, self.since, partitions);
+        text += &losses(setup, self.limit, partitions);
+        for cycle in PausedQueues::of(&setup.topology, partitions).cycles() {
+            text += &cycle.describe(&setup.topology);
+        }
+        Err(text)
+    }
+
+    /// Looks for a deadlock that leaves other flows alone. It is one if no queue of it has moved
+    /// since the last look.
+    fn look(&mut self, now: Ps, setup: &Setup, partitions: &[Partition]) -> Result<(), String> {
+        if now - self.looked < self.limit {
+            return Ok(());
+        }
+        let since = std::mem::replace(&mut self.looked, now);
+        let mut queues = PausedQueues::of(&setup.topology, partitions);
+        let heads = std::mem::replace(&mut self.heads, queues.heads());
+        queues.keep_those_with(&heads);
+        let cycles = queues.cycles();
+        if cycles.is_empty() {
+            return Ok(());
+        }
+        let mut text = format!(
+            "the run is stuck in part: at {now} paused queues have not moved since {since}, as \
+             they wait for each other"
+        );
+        for cycle in &cycles {
+            text += &cycle.describe(&setup.topology);
+            let flows = queues.flows(cycle);
+            text += &format!("\n  with packets of {} flows:", flows.len());
+            text += &list(now, partitions, |flow| flows.contains(&(flow.start.id.0 as u32)));
+        }
+        Err(text)
     }
 }
 
@@ -94,43 +132,6 @@ fn losses(setup: &Setup, limit: Ps, partitions: &[Partition]) -> String {
     text
 }
 
-/// Describes cycles of pauses, if any. An egress port waits for another one if the other holds
-/// packets, in paused queues, that caused pauses of the first. Only paused ports take part, so a
-/// cycle of them never resolves by itself.
-fn cycles(topology: &Topology, partitions: &[Partition]) -> String {
-    let mut paused_at = vec![0; topology.ports().len()];
-    for (node, switch) in partitions.iter().flat_map(Partition::switches) {
-        for (id, port) in topology.port_ids_of(*node).zip(switch.egress()) {
-            paused_at[id.index()] = port.paused();
-        }
-    }
-    let mut waits = Vec::new();
-    for partition in partitions {
-        for (node, switch) in partition.switches() {
-            for (id, port) in topology.port_ids_of(*node).zip(switch.egress()) {
-                for packet in port.held(&partition.fabric().packets) {
-                    let before = topology.port(topology.port_at(*node, packet.ingress)).peer;
-                    let paused = paused_at[before.index()];
-                    if packet.upstream < 128 && paused >> packet.upstream & 1 == 1 {
-                        waits.push((before.0, id.0));
-                    }
-                }
-            }
-        }
-    }
-    let graph = Digraph::new(topology.ports().len(), waits);
-    let mut text = String::new();
-    for knot in graph.knots() {
-        let cycle: Vec<PortId> = graph.shortest_cycle(&knot).into_iter().map(PortId).collect();
-        text += &format!(
-            "\n  a deadlock: {} egress ports wait for each other in cycles. A shortest cycle: {}",
-            knot.len(),
-            topology.cycle_of_switches(&cycle)
-        );
-    }
-    text
-}
-
 /// The reason that a flow is held, if it is. Only an allocator sets a window of zero.
 fn held(flow: &Sender, now: Ps) -> String {
     if flow.pace.window == 0 {
@@ -144,21 +145,24 @@ fn held(flow: &Sender, now: Ps) -> String {
     }
 }
 
-/// Lists the first few waiting flows, by number, and the pauses in force, by switch. The text must
-/// not depend on the partitioning.
-fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
+/// Lists the first few of some flows, by number. The text must not depend on the partitioning.
+fn list(now: Ps, partitions: &[Partition], has: impl Fn(&Sender) -> bool) -> String {
     const SHOWN: usize = 5;
+    let alive = |part| Partition::hosts(part).alive().map(move |flow| (part, flow));
+    let mut flows: Vec<(&Partition, &Sender)> =
+        partitions.iter().flat_map(alive).filter(|(_, flow)| has(flow)).collect();
+    flows.sort_unstable_by_key(|(_, flow)| flow.start.id);
+    let shown = flows.into_iter().take(SHOWN);
+    shown.map(|(partition, flow)| describe_flow(partition, flow, now)).collect()
+}
+
+/// Lists waiting flows, and the pauses in force, by switch.
+fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
     let mut text = format!(
         "the run is stuck: at {} nothing has been acknowledged since {}, though flows wait",
         now, since
     );
-    let alive = |part| Partition::hosts(part).alive().map(move |flow| (part, flow));
-    let mut flows: Vec<(&Partition, &Sender)> =
-        partitions.iter().flat_map(alive).filter(|(_, flow)| !flow.open).collect();
-    flows.sort_unstable_by_key(|(_, flow)| flow.start.id);
-    for (partition, flow) in flows.into_iter().take(SHOWN) {
-        text += &describe_flow(partition, flow, now);
-    }
+    text += &list(now, partitions, |flow| !flow.open);
     let of_part = |part| Partition::switches(part).iter().map(move |switch| (part, switch));
     let mut switches: Vec<(&Partition, &(NodeId, AnySwitch))> =
         partitions.iter().flat_map(of_part).collect();

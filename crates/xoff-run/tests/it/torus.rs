@@ -1,9 +1,10 @@
 //! Runs on a torus: pauses that close cycles around its rings, and the same runs without those
 //! cycles.
 
-use crate::common::{finish, open, over_switches, run};
+use crate::common::{finish, open, open_on, over_switches, run};
 use xoff_net::arch::Switch;
 use xoff_scenario::Memory;
+use xoff_sim::Threads;
 
 const SWITCHES_IN_RING: u32 = 5;
 
@@ -37,6 +38,31 @@ fn pfc_hangs_around_a_ring_and_the_run_names_the_cycle() {
     };
     let cycle = "leaf:0 -> leaf:1 -> leaf:2 -> leaf:3 -> leaf:4 -> leaf:0";
     assert!(said.contains("a deadlock: 5 egress ports") && said.contains(cycle), "{said}");
+}
+
+/// Hosts of the second ring send to their neighbours, which the deadlock of the first one leaves
+/// alone. The run names the cycle and its flows, and no flow that goes on.
+#[test]
+fn a_deadlock_that_leaves_other_flows_alone_is_named() {
+    let other = "[[traffic]]\nkind = \"long\"\nsrc = 5\ndst = 6\n";
+    let said = [1, 3].map(|threads| {
+        let text = around("pfc") + other;
+        let mut run = open_on(Threads::up_to(threads), &text, &[PAUSES_EARLY]);
+        loop {
+            match run.step() {
+                Ok(more) => assert!(more, "the run ended"),
+                Err(message) => break message,
+            }
+        }
+    });
+    let cycle = "leaf:0 -> leaf:1 -> leaf:2 -> leaf:3 -> leaf:4 -> leaf:0";
+    assert!(
+        said[0].contains("stuck in part: at 40ms paused queues have not moved since 20ms"),
+        "{said:?}"
+    );
+    assert!(said[0].contains("a deadlock: 5 egress ports") && said[0].contains(cycle), "{said:?}");
+    assert!(said[0].contains("packets of 5 flows") && !said[0].contains("from host 5"), "{said:?}");
+    assert_eq!(said[0], said[1]);
 }
 
 #[test]
