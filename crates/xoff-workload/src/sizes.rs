@@ -51,7 +51,14 @@ impl SizeTable {
         // There is at least one row, or `csv::rows` would have failed.
         let last = rows.len() - 1;
         check_ends(&rows[0], points[0], &rows[last], points[last])?;
-        Ok(Self { points })
+        let table = Self { points };
+        // A load is a rate of flows by their mean.
+        let mean = table.mean(Reading::Step);
+        if mean < 1.0 {
+            let problem = format!("the mean of all flows is {mean} bytes: give sizes in bytes");
+            return Err(rows[last].error(problem));
+        }
+        Ok(table)
     }
 
     /// The distribution of these sizes with their frequencies, in the step reading. There must be
@@ -208,9 +215,6 @@ fn check_ends(
     if last.cdf != 1.0 {
         let problem = format!("the last cdf is {}: it must be 1 (shares, not percent)", last.cdf);
         return Err(last_row.error(problem));
-    }
-    if last.size < 1.0 {
-        return Err(last_row.error("every size is 0: give sizes in bytes"));
     }
     Ok(())
 }

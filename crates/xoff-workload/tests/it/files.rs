@@ -86,7 +86,14 @@ fn a_table_runs_from_0_to_1() {
         row_error("1,0\n3,100\n"),
         "t.csv, line 3: the last cdf is 100: it must be 1 (shares, not percent)"
     );
-    assert_eq!(row_error("0,0\n0,1\n"), "t.csv, line 3: every size is 0: give sizes in bytes");
+    // No flow has the last size of the second table.
+    for (table, line, mean) in
+        [("0,0\n0,1\n", 3, "0"), ("0,0\n0,1\n1500,1\n", 4, "0"), ("0,0\n0,0.75\n2,1\n", 4, "0.5")]
+    {
+        let said =
+            format!("line {line}: the mean of all flows is {mean} bytes: give sizes in bytes");
+        assert_eq!(row_error(table), format!("t.csv, {said}"));
+    }
 }
 
 fn read_list(text: &str) -> Result<Vec<Arrival>, String> {
