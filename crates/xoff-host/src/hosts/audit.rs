@@ -1,6 +1,5 @@
 //! Checks of hosts: of their state, and of each packet that a flow sends while checks are on.
 
-use rustc_hash::FxHashMap;
 use xoff_core::FlowId;
 use xoff_core::invariant::{Checker, Violation, equal, holds};
 use xoff_net::Fabric;
@@ -18,7 +17,7 @@ pub(super) struct SendChecks {
     sent_bytes: u64,
     /// By slot, the flow that sent last and its rate, and when pacing allows its next packet (ps).
     /// A change of the rate may move that time, and moves it back when the rate returns.
-    paced: FxHashMap<u32, (FlowId, u64, u64)>,
+    paced: Vec<Option<(FlowId, u64, u64)>>,
     /// Whether senders have no limits to check. Packets that flows post ahead are sent even if
     /// window or rate fall meanwhile.
     is_free: bool,
@@ -43,7 +42,10 @@ impl SendChecks {
         let (id, rate) = (flow.start.id, flow.pace.rate);
         // A segment of a control connection gets its length, and so its pace, after this check.
         let next = if flow.open { now } else { flow.next_avail };
-        let before = self.paced.insert(sender, (id, rate, next));
+        if self.paced.len() <= sender as usize {
+            self.paced.resize(sender as usize + 1, None);
+        }
+        let before = self.paced[sender as usize].replace((id, rate, next));
         let paced = before.filter(|&(same, then, _)| (same, then) == (id, rate));
         let outcome = match paced {
             Some((_, _, time)) if time > now => {

@@ -32,10 +32,11 @@ impl PausedSince {
             Ask::PauseFor | Ask::PauseFlow | Ask::ResumeFlow => *paused = None,
         }
         if let (Some(queues), Ask::Pause | Ask::Exactly) = (paused, frame.ask) {
-            for queue in (0..128).filter(|&queue| names(queue)) {
-                if queues.iter().all(|&(paused, _)| paused != queue) {
-                    queues.push((queue, frame.time_ps));
-                }
+            let mut left = frame.queues;
+            queues.iter().for_each(|&(queue, _)| left &= !(1 << queue));
+            while left != 0 {
+                queues.push((left.trailing_zeros() as u8, frame.time_ps));
+                left &= left - 1;
             }
         }
     }
@@ -46,12 +47,11 @@ impl PausedSince {
     }
 }
 
-/// A packet on a link, and the time of its arrival (ps).
-type Arriving = (PortId, u64, Packet);
-
 /// What is on the links of a network.
 pub(super) struct Links {
-    arriving: Vec<Arriving>,
+    /// The port and time (ps) of each packet's arrival, and its place in `packets`.
+    arriving: Vec<(PortId, u64, u32)>,
+    packets: Vec<Packet>,
     /// Whether a frame of a port has not arrived at its neighbour.
     asks: Vec<bool>,
     /// Whether a frame is on its way, but its port is not known.
@@ -60,12 +60,18 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn new(ports: usize) -> Self {
-        Self { arriving: Vec::new(), asks: vec![false; ports], asks_somewhere: false }
+        Self {
+            arriving: Vec::new(),
+            packets: Vec::new(),
+            asks: vec![false; ports],
+            asks_somewhere: false,
+        }
     }
 
     /// A packet arrives at a port at a time (ps).
     pub(super) fn arrives(&mut self, port: PortId, time: u64, packet: Packet) {
-        self.arriving.push((port, time, packet));
+        self.arriving.push((port, time, self.packets.len() as u32));
+        self.packets.push(packet);
     }
 
     /// A packet is kept by a port.
@@ -80,22 +86,23 @@ impl Links {
 
     /// Checks all links.
     pub(super) fn audit(mut self, state: &State<'_>, paused: Option<&PausedSince>) -> Checked {
-        self.arriving.sort_unstable_by_key(|&(port, time, _)| (port, time));
+        self.arriving.sort_unstable();
         let mut last: Option<(PortId, u64)> = None;
-        for (port, time, packet) in &self.arriving {
-            let from = state.setup.topology.port(*port).peer;
+        for &(port, time, place) in &self.arriving {
+            let packet = &self.packets[place as usize];
+            let from = state.setup.topology.port(port).peer;
             let (sender, number) = state.partition_of(from);
             // At the full rate: it may have left before the link fell back to a lower one.
             let fabric = sender.fabric();
             let takes = fabric.time_at(fabric.rate(number), u64::from(packet.wire_bytes));
-            let before = last.filter(|(same, _)| same == port).map_or(0, |(_, time)| time);
+            let before = last.filter(|&(same, _)| same == port).map_or(0, |(_, time)| time);
             holds(time - before >= takes, || {
                 let expected = format!("{takes} ps after the packet before it, or later");
                 let place = format!("{}, {}", state.port_label(from), state.packet_label(packet));
                 let found = format!("{} ps after it", time - before);
                 Violation::new(Checker::Order, place, expected, found)
             })?;
-            last = Some((*port, *time));
+            last = Some((port, time));
             if packet.kind == Kind::LinkControl {
                 self.asks[from.index()] = true;
             }

@@ -98,8 +98,14 @@ impl Counted for UpstreamQueues {
     fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
         let queues = usize::from(self.queues);
         let mut counts = vec![0u32; self.counts.len()];
+        let mut paused: Vec<QueueMask> = vec![0; self.neighbours.len()];
         for WaitingPacket { packet, .. } in waiting.iter().filter(|waits| waits.is_counted()) {
             counts[usize::from(packet.ingress) * queues + usize::from(packet.upstream)] += 1;
+            paused[usize::from(packet.ingress)] |= 1 << packet.upstream;
+        }
+        let known = self.neighbours.iter().map(|neighbour| neighbour.paused);
+        if counts == self.counts && known.eq(paused) {
+            return Ok(());
         }
         for (place, (&counted, &count)) in counts.iter().zip(&self.counts).enumerate() {
             let (ingress, queue) = (place / queues, place % queues);
