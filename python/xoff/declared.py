@@ -252,8 +252,9 @@ _JobKeywords = TypedDict("_JobKeywords", {"class": str})
 
 
 class Job(_JobKeywords):
-    """The rounds of a job. Bandwidths are those of NCCL's tests: the bytes of a round over its
-    time, and that times the share of the bytes that each rank must send at least.
+    """The rounds of a job. Bandwidths are those of NCCL's tests: the bytes of all finished rounds
+    over the time in which they were under way, and that times the share of the bytes that each rank
+    must send at least.
     """
 
     ranks: int
@@ -273,11 +274,13 @@ class Job(_JobKeywords):
     the time that ranks compute.
     """
     waited_us: float | None
-    """Time that a rank waited for the last one, mean over ranks and finished rounds."""
+    """From a rank's end of a round to that of the last rank, mean over ranks and finished
+    rounds.
+    """
     algorithm_gbytes_per_s: float | None
-    """Algorithm bandwidth at the mean time, in Gbyte/s; null for a barrier or a schedule."""
+    """Algorithm bandwidth, in Gbyte/s; null for a barrier or a schedule."""
     bus_gbytes_per_s: float | None
-    """Bus bandwidth at the mean time, in Gbyte/s."""
+    """Bus bandwidth, in Gbyte/s."""
 
 
 class DeadHost(TypedDict):

@@ -3061,6 +3061,11 @@ class Collective(_CollectiveKind, _CollectiveClass, total=False):
     """
     lanes: int
     """Number of lanes: parts of the bytes with messages of their own, side by side. Default: 1"""
+    chunks: int
+    """Chunks of each lane, as NCCL pipelines them: a rank passes a chunk on while the next one
+    arrives. Chunks from one rank to another go one after another. A tree or a broadcast with 1
+    chunk takes the time of all its hops in turn. Default: 1
+    """
     skew: float
     """Zipf exponent of the loads of an all-to-all, as of experts in a mixture: of what each rank
     sends, the k-th most popular rank gets a share in proportion to 1/k^skew. The seed decides which
@@ -3242,6 +3247,8 @@ class Chakra(_ChakraKind, _ChakraClass, total=False):
     """Number of lanes of a collective operation: parts of its bytes with messages of their own.
     Default: 1
     """
+    chunks: int
+    """Chunks of each lane, which follow one another through the ranks. Default: 1"""
     hosts: str | int | Sequence[int]
     """The hosts: all, or numbers and ranges such as 0-3,7,9-12. Each rank needs one; of `all`, the
     first ones are used. Default: "all"
@@ -3776,6 +3783,8 @@ class Settings(TypedDict, total=False):
     """go_back_n: Bytes of a chunk (the HPCC simulator's L2_CHUNK_SIZE). Expects a size with its
     unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB". Default: "4KB"
     """
+    chunks: int
+    """In traffic collective, traffic chakra."""
     clamp_target: bool
     """dcqcn: Set the target to the previous rate at every cut, not only at a cut after an increase.
     Default: false

@@ -48,9 +48,21 @@ pub struct JobResults {
     pub durations: Vec<u64>,
     /// End of the last finished round (ps).
     pub end_ps: u64,
-    /// The time that ranks waited for the last one, summed over finished rounds and averaged over
-    /// ranks (ps).
+    /// The time in which any of these rounds was under way (ps): ranks may begin a round before the
+    /// last one has finished the round before.
+    pub busy_ps: u64,
+    /// From a rank's end of a round to that of the last rank, summed over finished rounds and
+    /// averaged over ranks (ps).
     pub waited_ps: f64,
+}
+
+impl JobResults {
+    /// All ranks have finished a round. Rounds come in their order.
+    fn add_round(&mut self, begin_ps: u64, end_ps: u64) {
+        self.durations.push(end_ps - begin_ps);
+        self.busy_ps += end_ps - begin_ps.max(self.end_ps);
+        self.end_ps = end_ps;
+    }
 }
 
 /// The jobs of a run.
@@ -190,8 +202,7 @@ impl Jobs {
         let (begin_ps, waited) = (round.begin_ps, end.time_ps as f64 - mean);
         self.rounds.remove(&(end.job, end.round));
         let results = &mut self.results[end.job as usize];
-        results.durations.push(end.time_ps - begin_ps);
-        results.end_ps = end.time_ps;
+        results.add_round(begin_ps, end.time_ps);
         results.waited_ps += waited;
         self.unfinished -= u64::from(results.durations.len() as u32 == results.rounds);
         if self.row_every > 0 {

@@ -1,8 +1,8 @@
 //! Detects a run that cannot continue, and describes the waiting flows and ports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use xoff_core::{NodeId, Ps};
+use xoff_core::{NodeId, PortId, Ps};
 use xoff_host::flow::Sender;
 use xoff_net::arch::{AnySwitch, Switch};
 
@@ -102,7 +102,8 @@ fn losses(setup: &Setup, limit: Ps, partitions: &[Partition]) -> String {
         for fault in setup.faults.iter().filter(|fault| fault.defect.loses_packets()) {
             let port = setup.topology.port(fault.ports[0]);
             let ends = [port.node, setup.topology.neighbour(port)].map(|n| setup.topology.name(n));
-            let links = match fault.ports.len() / 2 {
+            let link = |&port: &PortId| port.min(setup.topology.port(port).peer);
+            let links = match fault.ports.iter().map(link).collect::<BTreeSet<_>>().len() {
                 1 => ends.join(","),
                 several => format!("{} and {} more", ends.join(","), several - 1),
             };

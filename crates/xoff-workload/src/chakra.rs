@@ -51,6 +51,8 @@ xoff_core::knobs! {
         /// Number of lanes of a collective operation: parts of its bytes with messages of their
         /// own.
         lanes: u32 = 1,
+        /// Chunks of each lane, which follow one another through the ranks.
+        chunks: u32 = 1,
         /// The hosts: all, or numbers and ranges such as 0-3,7,9-12. Each rank needs one; of `all`,
         /// the first ones are used.
         hosts: String = "all".to_owned(),
@@ -107,6 +109,7 @@ impl ChakraConfig {
             algorithm,
             bytes,
             lanes: self.lanes,
+            chunks: self.chunks,
             ..CollectiveConfig::default()
         }
     }

@@ -24,8 +24,8 @@ use self::halving::Halving;
 use self::hierarchical::Hierarchical;
 use self::loads::{Loads, Popular};
 pub(crate) use self::pass::{Links, Numbers, Pass};
-pub(crate) use self::pattern::Pattern;
 use self::pattern::share;
+pub(crate) use self::pattern::{Parts, Pattern};
 use self::ring::{Chain, Ring};
 use self::staged::{Pace, Staged};
 use self::tree::Tree;
@@ -100,6 +100,13 @@ xoff_core::knobs! {
             job.operation == Operation::Barrier,
             "operation = \"barrier\"",
         ))],
+        /// Chunks of each lane, as NCCL pipelines them: a rank passes a chunk on while the next one
+        /// arrives. Chunks from one rank to another go one after another. A tree or a broadcast
+        /// with 1 chunk takes the time of all its hops in turn.
+        chunks: u32 = 1 => [Effect::Unless(|job| because(
+            job.operation == Operation::Barrier,
+            "operation = \"barrier\"",
+        ))],
         /// Zipf exponent of the loads of an all-to-all, as of experts in a mixture: of what each
         /// rank sends, the k-th most popular rank gets a share in proportion to 1/k^skew. The seed
         /// decides which rank is how popular. 0: all get the same. From 0 to 10.
@@ -149,8 +156,8 @@ const EVEN: Effect<CollectiveConfig> = Effect::Unless(|job| {
     because(job.operation != Operation::AllToAll, "another operation than \"all-to-all\"")
 });
 
-/// Far more than any library has channels.
-const MOST_LANES: u64 = 1024;
+/// Far more than any library has channels, or chunks under way.
+const MOST_LANES: u32 = 1024;
 
 /// Far beyond any measured popularity.
 const MOST_SKEW: f64 = 10.0;
@@ -172,7 +179,7 @@ impl TrafficSettings for CollectiveConfig {
         let mut mix = Mix::default();
         mix.add_flows(Frequency::InAll(job.messages() as f64), sizes);
         let ranks = job.hosts().len() as f64;
-        let together = ranks * f64::from(job.lanes) * f64::from(job.pattern.fan());
+        let together = ranks * f64::from(job.parts.lanes) * f64::from(job.pattern.fan());
         let crowd = Crowd::of(together).between(self.start, Ps(0));
         let job = Some(Arc::new(job) as _);
         let derived = given.map(|text| digest_of(&text)).unwrap_or_default();
@@ -193,7 +200,7 @@ impl CollectiveConfig {
         }
         let pattern = self.pattern_of(ranks, self.loads_of(ranks, given, context)?)?;
         self.check_bytes(ranks)?;
-        let lanes = self.lane_count();
+        let parts = self.parts();
         let pace = Pace {
             start: self.start,
             compute: self.compute,
@@ -205,19 +212,22 @@ impl CollectiveConfig {
         };
         let measure = self.bus_factor(ranks).map(|factor| (self.bytes.0, factor));
         let (rounds, priority) = (self.rounds, self.priority.number());
-        let job = Staged { pattern, hosts: hosts.into(), lanes, rounds, pace, priority, measure };
+        let job = Staged { pattern, hosts: hosts.into(), parts, rounds, pace, priority, measure };
         if job.messages() > MESSAGES_MAX {
             return Err(format!(
                 "rounds is {rounds}: the job would have {} messages, but at most {MESSAGES_MAX} \
-                 can be numbered; take fewer rounds, lanes or hosts",
+                 can be numbered; take fewer rounds, lanes, chunks or hosts",
                 job.messages()
             ));
         }
         Ok(job)
     }
 
-    fn lane_count(&self) -> u32 {
-        if self.operation == Operation::Barrier { 1 } else { self.lanes }
+    pub(crate) fn parts(&self) -> Parts {
+        if self.operation == Operation::Barrier {
+            return Parts { lanes: 1, chunks: 1 };
+        }
+        Parts { lanes: self.lanes, chunks: self.chunks }
     }
 
     /// The ranks that compute longer, in order.
@@ -269,7 +279,7 @@ impl CollectiveConfig {
     fn pattern_of(&self, ranks: u32, loads: Loads) -> Result<Arc<dyn Pattern>, String> {
         use Algorithm as A;
         use Operation as O;
-        let lanes = self.lanes()?;
+        let lanes = self.bytes_of_parts()?;
         let (scatters, gathers) = match self.operation {
             O::AllReduce => (true, true),
             operation => (operation == O::ReduceScatter, operation == O::AllGather),
@@ -278,9 +288,8 @@ impl CollectiveConfig {
         Ok(match (self.operation, self.algorithm) {
             (O::AllReduce | O::ReduceScatter | O::AllGather, A::Ring | A::BothWays) => {
                 let both_ways = self.algorithm == A::BothWays;
-                if both_ways && lanes.len() < 2 {
-                    let said = "algorithm = \"both-ways\" gives each direction every other lane";
-                    return Err(format!("{said}: set lanes to 2 or more"));
+                if both_ways {
+                    self.check_lanes("algorithm = \"both-ways\" gives each direction")?;
                 }
                 Arc::new(Ring { ranks, passes, lanes, both_ways })
             }
@@ -295,9 +304,8 @@ impl CollectiveConfig {
             }
             (O::AllReduce | O::Broadcast, A::Tree | A::DoubleTree) => {
                 let mirrors = self.algorithm == A::DoubleTree;
-                if mirrors && lanes.len() < 2 {
-                    let said = "algorithm = \"double-tree\" gives each tree every other lane";
-                    return Err(format!("{said}: set lanes to 2 or more"));
+                if mirrors {
+                    self.check_lanes("algorithm = \"double-tree\" gives each tree")?;
                 }
                 if mirrors && self.operation == O::Broadcast {
                     return Err("algorithm = \"double-tree\" has two roots, a broadcast one: use \
@@ -326,13 +334,30 @@ impl CollectiveConfig {
         })
     }
 
-    /// The bytes of each lane.
-    fn lanes(&self) -> Result<Vec<u64>, String> {
-        let lanes = u64::from(self.lane_count());
-        if !(1..=MOST_LANES).contains(&lanes) {
-            return Err(format!("lanes is {lanes}: it must be from 1 to {MOST_LANES}"));
+    /// Checks that every other lane can do something else.
+    fn check_lanes(&self, said: &str) -> Result<(), String> {
+        let Parts { lanes, chunks } = self.parts();
+        if lanes < 2 {
+            return Err(format!("{said} every other lane: set lanes to 2 or more"));
         }
-        Ok((0..lanes).map(|lane| share(self.bytes.0, lanes, lane, lane + 1)).collect())
+        if chunks > 1 && lanes % 2 == 1 {
+            return Err(format!(
+                "{said} every other lane: with chunks = {chunks} set lanes to an even number"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The bytes of each part.
+    fn bytes_of_parts(&self) -> Result<Vec<u64>, String> {
+        let Parts { lanes, chunks } = self.parts();
+        for (name, count) in [("lanes", lanes), ("chunks", chunks)] {
+            if !(1..=MOST_LANES).contains(&count) {
+                return Err(format!("{name} is {count}: it must be from 1 to {MOST_LANES}"));
+            }
+        }
+        let parts = u64::from(self.parts().count());
+        Ok((0..parts).map(|part| share(self.bytes.0, parts, part, part + 1)).collect())
     }
 
     /// Checks that no message is empty.
@@ -342,10 +367,11 @@ impl CollectiveConfig {
             (Operation::Broadcast, _) | (_, Algorithm::Tree | Algorithm::DoubleTree) => 1,
             _ => u64::from(ranks),
         };
-        let lanes = self.lane_count();
-        if pieces * u64::from(lanes) > self.bytes.0 {
+        let Parts { lanes, chunks } = self.parts();
+        if pieces * u64::from(self.parts().count()) > self.bytes.0 {
+            let of_chunks = if chunks > 1 { format!(" of {chunks} chunks") } else { String::new() };
             return Err(format!(
-                "bytes is {}, less than one for each of {pieces} pieces in {lanes} lanes",
+                "bytes is {}, less than one for each of {pieces} pieces in {lanes} lanes{of_chunks}",
                 self.bytes
             ));
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use xoff_core::Ps;
 
 pub(crate) use self::job::Dag;
-use crate::collective::Pattern;
+use crate::collective::{Parts, Pattern};
 
 /// An operation of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub(crate) struct RankOps {
 #[derive(Clone, Debug)]
 pub(crate) struct Collective {
     pub(crate) pattern: Arc<dyn Pattern>,
-    pub(crate) lanes: u32,
+    pub(crate) parts: Parts,
     /// The ranks that take part, in order.
     pub(crate) ranks: Arc<[u32]>,
 }

@@ -6,8 +6,9 @@ use xoff_sim::jobs::JobResults;
 use super::keys::keys;
 
 keys! {
-    /// The rounds of a job. Bandwidths are those of NCCL's tests: the bytes of a round over its
-    /// time, and that times the share of the bytes that each rank must send at least.
+    /// The rounds of a job. Bandwidths are those of NCCL's tests: the bytes of all finished rounds
+    /// over the time in which they were under way, and that times the share of the bytes that each
+    /// rank must send at least.
     pub struct Job {
         /// Class of its traffic source.
         class: String,
@@ -25,11 +26,12 @@ keys! {
         /// Time from the start of the job to the end of its last finished round, over their number:
         /// with the time that ranks compute.
         iteration_us: Option<f64>,
-        /// Time that a rank waited for the last one, mean over ranks and finished rounds.
+        /// From a rank's end of a round to that of the last rank, mean over ranks and finished
+        /// rounds.
         waited_us: Option<f64>,
-        /// Algorithm bandwidth at the mean time, in Gbyte/s; null for a barrier or a schedule.
+        /// Algorithm bandwidth, in Gbyte/s; null for a barrier or a schedule.
         algorithm_gbytes_per_s: Option<f64>,
-        /// Bus bandwidth at the mean time, in Gbyte/s.
+        /// Bus bandwidth, in Gbyte/s.
         bus_gbytes_per_s: Option<f64>,
     }
 }
@@ -43,7 +45,8 @@ impl Job {
             |total_ps: f64| (finished > 0).then(|| total_ps / finished as f64 / PS_PER_US);
         let mean_us = per_round(results.durations.iter().map(|&ps| ps as f64).sum());
         // Bytes per microsecond are 1e-3 Gbyte/s.
-        let bandwidth = |bytes: f64| Some(bytes / mean_us.filter(|&mean| mean > 0.0)? / 1e3);
+        let busy_us = per_round(results.busy_ps as f64);
+        let bandwidth = |bytes: f64| Some(bytes / busy_us.filter(|&busy| busy > 0.0)? / 1e3);
         let (algorithm, bus) = match results.measure {
             Some((bytes, factor)) => (bandwidth(bytes as f64), bandwidth(bytes as f64 * factor)),
             None => (None, None),

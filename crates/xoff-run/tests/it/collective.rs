@@ -149,6 +149,53 @@ fn a_chain_takes_its_length() {
     assert_eq!(found, 4 * arrival(100_000) + 3 * ACK * BYTE + BACK);
 }
 
+/// A chunk is passed on while the next one arrives: the first one takes the hops of the chain, and
+/// the others come at the rate of a link. An acknowledgement leaves for each of them.
+#[test]
+fn chunks_of_a_chain_follow_one_another() {
+    let (hosts, chunks, chunk) = (5, 20, 10_000);
+    let job = format!("operation = \"broadcast\"\nbytes = \"200000B\"\nchunks = {chunks}\n");
+    let found = outcome(&star(hosts, chunk, &job), &[], Threads::ONE);
+    let hops = u64::from(hosts) - 1;
+    let each = chunk / 1000 * PACKET * BYTE + ACK * BYTE;
+    let bound = hops * arrival(chunk) + (chunks - 1) * each;
+    let took = found.rounds[0].end_ps - found.rounds[0].begin_ps - BACK;
+    assert!((bound..bound + 2 * hops * PACKET * BYTE).contains(&took), "{took} of {bound}");
+    assert_eq!(found.flows.len() as u64, chunks * hops);
+    for row in &found.flows {
+        assert_eq!(row.size_bytes, chunk);
+    }
+}
+
+/// An inner rank gets each byte from two children and from its parent, and sends as many. With many
+/// chunks all levels work at once, and a tree takes little longer than these three copies.
+#[test]
+fn chunks_of_a_tree_take_three_copies() {
+    let time_with = |chunks: u64| {
+        let message = 8_000_000 / chunks;
+        let job =
+            format!("algorithm = \"tree\"\nbytes = \"8MB\"\nchunks = {chunks}\nhosts = \"0-6\"\n");
+        time(&star(8, message, &job))
+    };
+    let copy = 8_000 * PACKET * BYTE;
+    let (whole, chunked) = (time_with(1), time_with(80));
+    assert!(whole > 7 * copy, "{whole}");
+    assert!((3 * copy..4 * copy).contains(&chunked), "{chunked} of {copy}");
+}
+
+/// The first rank of a broadcast begins the next round when its messages have arrived, while others
+/// still pass them on. Bandwidth counts time with several rounds under way once.
+#[test]
+fn bandwidth_counts_overlapping_rounds_once() {
+    let job = "operation = \"broadcast\"\nbytes = \"1MB\"\nrounds = 10\n";
+    let found = outcome(&star(5, 1_000_000, job), &[], Threads::ONE);
+    let (first, last) = (&found.rounds[0], &found.rounds[9]);
+    let bytes_per_ps = 10.0 * 1e6 / (last.end_ps - first.begin_ps) as f64;
+    let found = &found.job;
+    assert!((found.bus_gbytes_per_s.unwrap() / (bytes_per_ps * 1e3) - 1.0).abs() < 1e-9);
+    assert!(found.mean_us.unwrap() > 2.0 * found.iteration_us.unwrap(), "rounds overlap");
+}
+
 #[test]
 fn a_barrier_takes_the_logarithm_of_its_ranks() {
     let job = "operation = \"barrier\"\nalgorithm = \"dissemination\"\n";

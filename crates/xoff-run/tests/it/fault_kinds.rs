@@ -188,3 +188,26 @@ fn a_silent_drop_is_reported_by_its_unfinished_flows() {
     let summary = run.summary().json();
     assert!(summary.contains("\"flows_started\""), "{summary}");
 }
+
+/// A run that waits for longer than its watchdog names the link, once for one direction and once for
+/// both.
+#[test]
+fn a_stuck_run_names_the_link_that_loses_everything() {
+    for direction in ["back", "both"] {
+        let fault = format!(
+            "[[fault]]\nkind = \"loss\"\nlink = \"leaf:1,spine:2\"\nshare = 1.0\n\
+             direction = \"{direction}\"\nkeep_pauses = true\n"
+        );
+        let sets =
+            ["scheme=dctcp", "transport.timeout=500us", "run.watchdog=2ms", "run.drain=50ms"];
+        let mut run = open(&format!("{SCENARIO}{fault}"), &sets);
+        let said = loop {
+            match run.step() {
+                Ok(more) => assert!(more, "the run ended"),
+                Err(message) => break message,
+            }
+        };
+        let names = |link: &str| said.contains(&format!("([[fault]]): {link} from 0ps to the end"));
+        assert!(names("leaf:1,spine:2") || names("spine:2,leaf:1"), "{said}");
+    }
+}

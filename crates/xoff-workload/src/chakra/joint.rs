@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::ChakraConfig;
 use super::groups::Groups;
 use super::nodes::Call;
-use crate::collective::Operation;
 use crate::dag::{Collective, Op};
 
 /// A collective operation, and where it was found first.
@@ -131,8 +130,8 @@ impl<'a> Joints<'a> {
 fn collective(config: &ChakraConfig, call: Call, ranks: &Arc<[u32]>) -> Result<Collective, String> {
     let count = ranks.len() as u32;
     let operation = config.collective(call.operation, call.bytes, count);
-    let lanes = if call.operation == Operation::Barrier { 1 } else { config.lanes };
-    Ok(Collective { pattern: operation.pattern(count)?, lanes, ranks: Arc::clone(ranks) })
+    let parts = operation.parts();
+    Ok(Collective { pattern: operation.pattern(count)?, parts, ranks: Arc::clone(ranks) })
 }
 
 fn show(Call { operation, bytes }: Call) -> String {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use xoff_core::HostId;
 use xoff_core::program::Act;
 
-use super::pattern::Pattern;
+use super::pattern::{Parts, Pattern};
 use crate::in_order::InOrder;
 
 /// Numbers of the messages of an execution: by lane, stage, sender, and index among the messages of
@@ -33,9 +33,9 @@ impl Numbers {
         Self { stages, ranks: ranks as u64, fan }
     }
 
-    /// Numbers of all lanes.
-    pub(crate) fn count(self, lanes: u32) -> u64 {
-        u64::from(lanes) * self.stages * self.ranks * self.fan
+    /// Numbers of all parts.
+    pub(crate) fn count(self, parts: Parts) -> u64 {
+        u64::from(parts.count()) * self.stages * self.ranks * self.fan
     }
 
     fn number(self, id: MessageId) -> u64 {
@@ -91,6 +91,7 @@ pub(crate) struct Pass {
     /// The number of its first message.
     first: u64,
     rank: u32,
+    parts: Parts,
     lanes: Vec<Lane>,
     /// Lanes that have come to the end.
     ready: u32,
@@ -103,7 +104,7 @@ impl Pass {
     pub(crate) fn new(
         pattern: &Arc<dyn Pattern>,
         hosts: &Arc<[HostId]>,
-        lanes: u32,
+        parts: Parts,
         first: u64,
         rank: u32,
     ) -> Self {
@@ -113,7 +114,8 @@ impl Pass {
             numbers: Numbers::of(&**pattern, hosts.len()),
             first,
             rank,
-            lanes: vec![Lane::default(); lanes as usize],
+            parts,
+            lanes: vec![Lane::default(); parts.count() as usize],
             ready: 0,
             unacknowledged: 0,
         }
@@ -155,7 +157,7 @@ impl Pass {
             let message = self.first + self.numbers.number(id);
             let to = self.hosts[to as usize];
             // A message without bytes still has a header.
-            links.connections.send((lane, to), message, bytes.max(1), acts);
+            links.connections.send((self.parts.lane(lane), to), message, bytes.max(1), acts);
         }
         let is_last = stage == self.pattern.stages();
         self.ready += u32::from(is_last);

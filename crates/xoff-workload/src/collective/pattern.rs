@@ -12,8 +12,30 @@ pub(crate) struct Stage {
     pub(crate) sends: Vec<(u32, u64)>,
 }
 
-/// The algorithm of a collective operation, for a lane: a part of its bytes with messages of its
-/// own.
+/// The parts of an operation's bytes that have messages of their own: chunks of lanes. Part p is
+/// chunk p / lanes of lane p % lanes, so that every other part belongs to every other lane if
+/// their number is even. All chunks of a lane between two ranks use one connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
+    pub(crate) lanes: u32,
+    /// Chunks of each lane.
+    pub(crate) chunks: u32,
+}
+
+impl Parts {
+    /// Parts in all.
+    pub(crate) fn count(self) -> u32 {
+        self.lanes * self.chunks
+    }
+
+    /// The lane of a part.
+    pub(crate) fn lane(self, part: u32) -> u32 {
+        part % self.lanes
+    }
+}
+
+/// The algorithm of a collective operation, for a part of its bytes. Parameters named `lane` are
+/// numbers of [`Parts`].
 pub(crate) trait Pattern: std::fmt::Debug + Send + Sync {
     /// The number of stages in which ranks send. A rank is ready after one more, in which it waits
     /// only.

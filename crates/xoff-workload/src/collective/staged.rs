@@ -7,7 +7,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{HostId, Ps, Rng};
 
 use super::pass::{Links, Numbers, Pass};
-use super::pattern::Pattern;
+use super::pattern::{Parts, Pattern};
 
 /// When ranks begin their rounds.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Pace {
 pub(crate) struct Staged {
     pub(super) pattern: Arc<dyn Pattern>,
     pub(super) hosts: Arc<[HostId]>,
-    pub(super) lanes: u32,
+    pub(super) parts: Parts,
     pub(super) rounds: u32,
     pub(super) pace: Pace,
     pub(super) priority: u8,
@@ -47,7 +47,7 @@ impl Staged {
 
     /// Numbers in a round.
     fn in_round(&self) -> u64 {
-        self.numbers().count(self.lanes)
+        self.numbers().count(self.parts)
     }
 }
 
@@ -78,7 +78,7 @@ impl Job for Staged {
     }
 
     fn messages_of_step(&self, step: u32) -> u64 {
-        u64::from(self.lanes) * self.pattern.messages(step)
+        u64::from(self.parts.count()) * self.pattern.messages(step)
     }
 
     fn measure(&self) -> Option<(u64, f64)> {
@@ -90,7 +90,7 @@ impl Job for Staged {
         Box::new(Rank {
             pattern: Arc::clone(&self.pattern),
             hosts: Arc::clone(&self.hosts),
-            lanes: self.lanes,
+            parts: self.parts,
             in_round: self.in_round(),
             rank,
             rounds: self.rounds,
@@ -114,7 +114,7 @@ impl Job for Staged {
 struct Rank {
     pattern: Arc<dyn Pattern>,
     hosts: Arc<[HostId]>,
-    lanes: u32,
+    parts: Parts,
     /// Numbers of messages in a round.
     in_round: u64,
     rank: u32,
@@ -147,7 +147,7 @@ impl Rank {
         let first = u64::from(self.round) * self.in_round;
         let of_round = self.pattern.of_round(self.round);
         let pattern = of_round.as_ref().unwrap_or(&self.pattern);
-        let mut pass = Pass::new(pattern, &self.hosts, self.lanes, first, self.rank);
+        let mut pass = Pass::new(pattern, &self.hosts, self.parts, first, self.rank);
         pass.begin(&mut self.links, acts);
         self.pass = Some(pass);
         self.finish_if_ready(acts);

@@ -125,7 +125,7 @@ impl Rank {
         let operation = &together.operation;
         let rank = operation.ranks.binary_search(&self.rank).expect("it takes part") as u32;
         let mut pass =
-            Pass::new(&operation.pattern, &together.hosts, operation.lanes, together.first, rank);
+            Pass::new(&operation.pattern, &together.hosts, operation.parts, together.first, rank);
         pass.begin(&mut self.links, acts);
         self.set(number, State::Runs(pass));
         self.end_if_over(number);

@@ -26,7 +26,7 @@ pub(super) struct Together {
 impl Together {
     /// The number after that of its last message.
     pub(super) fn end(&self) -> u64 {
-        self.first.saturating_add(self.operation.numbers().count(self.operation.lanes))
+        self.first.saturating_add(self.operation.numbers().count(self.operation.parts))
     }
 }
 
