@@ -121,3 +121,8 @@ def test_nothing_is_overwritten(tmp_path, capsys):
     assert cli.main(command) == 2
     assert "exists: name another file" in capsys.readouterr().err
     assert out.read_text() == before
+
+
+def test_a_missing_file_is_named(tmp_path, capsys):
+    assert cli.main(["import", str(tmp_path / "no.goal")]) == 2
+    assert "no.goal: No such file or directory" in capsys.readouterr().err

@@ -2027,9 +2027,9 @@ class Trim(TypedDict, total=False):
     """
     header_queue: str
     """Capacity of a port's control queue, for headers, acknowledgements and pulls; 0B: "NDP sets
-    the size of control packet queue at 1x BDP" (SFC §B.4), of base RTT and host rate. Expects a
-    size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB". Default:
-    "0B"
+    the size of control packet queue at 1x BDP" (SFC §B.4), of base RTT and host rate, and at least
+    one packet. Expects a size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB),
+    such as "12MB". Default: "0B"
     """
     return_to_sender: bool
     """Return a header to its sender, once, if it finds the control queue full (NDP). Default: true
@@ -4125,9 +4125,9 @@ class Settings(TypedDict, total=False):
     """
     header_queue: str
     """trim: Capacity of a port's control queue, for headers, acknowledgements and pulls; 0B: "NDP
-    sets the size of control packet queue at 1x BDP" (SFC §B.4), of base RTT and host rate. Expects
-    a size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB".
-    Default: "0B"
+    sets the size of control packet queue at 1x BDP" (SFC §B.4), of base RTT and host rate, and at
+    least one packet. Expects a size with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB,
+    KiB), such as "12MB". Default: "0B"
     """
     header_weight: int
     """trim: Headers sent per data packet while both wait: ten to one (NDP); 0: headers always go

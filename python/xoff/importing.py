@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xoff import api
-from xoff.errors import UsageError, reason
+from xoff.errors import UsageError
 from xoff.source import Source
 from xoff.toml_text import value
 from xoff.units import in_unit
@@ -84,7 +84,7 @@ def recognise(file: Path) -> Trace:
         with file.open("rb") as opened:
             head = opened.read(_HEAD)
     except OSError as error:
-        raise UsageError(f"cannot read {file}: {reason(error)}") from None
+        raise UsageError(f"cannot read {file}: {error.strerror or error}") from None
     for read in (_binary_goal, _text_goal, _csv):
         found = read(file, head)
         if found is not None:

@@ -106,7 +106,7 @@ def _collectives(summary: Mapping[str, Any]) -> str:
         ]
         for job in summary.get("jobs") or []
     ]
-    note = "\nwaited: from a rank's end of a round to that of the last rank, mean of ranks and rounds"
+    note = "\nwaited: from a rank's end of a round to that of the last rank, mean over all"
     return table(header, rows) + note if rows else ""
 
 

@@ -20,7 +20,8 @@ knobs! {
         /// comparison.
         trim_arriving: f64 = 0.5,
         /// Capacity of a port's control queue, for headers, acknowledgements and pulls; 0B: "NDP
-        /// sets the size of control packet queue at 1x BDP" (SFC §B.4), of base RTT and host rate.
+        /// sets the size of control packet queue at 1x BDP" (SFC §B.4), of base RTT and host rate,
+        /// and at least one packet.
         header_queue: Bytes = Bytes(0),
         /// Return a header to its sender, once, if it finds the control queue full (NDP).
         return_to_sender: bool = true,
@@ -32,12 +33,19 @@ knobs! {
 
 impl TrimConfig {
     /// The same, with control queues of one bandwidth-delay product unless a size is configured.
+    /// They hold a control packet of `ack_bytes` at least, since a control packet at an idle port
+    /// does not ask for room.
     #[must_use]
-    pub fn derived(mut self, bandwidth_delay_product: Bytes) -> Self {
+    pub fn derived(mut self, bandwidth_delay_product: Bytes, ack_bytes: u64) -> Self {
         if self.header_queue.0 == 0 {
-            self.header_queue = bandwidth_delay_product;
+            let longest = self.longest_control(ack_bytes);
+            self.header_queue = Bytes(bandwidth_delay_product.0.max(longest));
         }
         self
+    }
+
+    fn longest_control(&self, ack_bytes: u64) -> u64 {
+        self.header_bytes.0.max(ack_bytes)
     }
 
     /// Checks what the types of the fields cannot, for packets of up to `full_bytes` on the wire
@@ -53,7 +61,7 @@ impl TrimConfig {
         if self.trim_arriving > 1.0 {
             return Err(("trim_arriving", "trim_arriving is a probability: 0 to 1".into()));
         }
-        let longest = self.header_bytes.0.max(ack_bytes);
+        let longest = self.longest_control(ack_bytes);
         if self.header_queue.0 > 0 && self.header_queue.0 < longest {
             let message = format!("header_queue must hold a control packet of {longest}B");
             return Err(("header_queue", message));
@@ -83,8 +91,9 @@ pub trait OverflowSettings {
         false
     }
 
-    /// Fills in settings that depend on the bandwidth-delay product.
-    fn derive(&mut self, _bandwidth_delay_product: Bytes) {}
+    /// Fills in settings that depend on the bandwidth-delay product, for control packets of
+    /// `ack_bytes`.
+    fn derive(&mut self, _bandwidth_delay_product: Bytes, _ack_bytes: u64) {}
 
     /// The settings of trimming, if packets are trimmed.
     fn trim(&self) -> Option<&TrimConfig> {
@@ -125,8 +134,8 @@ impl OverflowSettings for TrimConfig {
         self.header_queue.0 == 0
     }
 
-    fn derive(&mut self, bandwidth_delay_product: Bytes) {
-        *self = self.clone().derived(bandwidth_delay_product);
+    fn derive(&mut self, bandwidth_delay_product: Bytes, ack_bytes: u64) {
+        *self = self.clone().derived(bandwidth_delay_product, ack_bytes);
     }
 
     fn trim(&self) -> Option<&TrimConfig> {

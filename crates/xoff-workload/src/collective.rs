@@ -369,9 +369,9 @@ impl CollectiveConfig {
         };
         let Parts { lanes, chunks } = self.parts();
         if pieces * u64::from(self.parts().count()) > self.bytes.0 {
-            let of_chunks = if chunks > 1 { format!(" of {chunks} chunks") } else { String::new() };
+            let chunked = if chunks > 1 { format!(" of {chunks} chunks") } else { String::new() };
             return Err(format!(
-                "bytes is {}, less than one for each of {pieces} pieces in {lanes} lanes{of_chunks}",
+                "bytes is {}, less than one for each of {pieces} pieces in {lanes} lanes{chunked}",
                 self.bytes
             ));
         }

@@ -189,8 +189,8 @@ fn a_silent_drop_is_reported_by_its_unfinished_flows() {
     assert!(summary.contains("\"flows_started\""), "{summary}");
 }
 
-/// A run that waits for longer than its watchdog names the link, once for one direction and once for
-/// both.
+/// A run that waits for longer than its watchdog names the link, whether it loses packets of one
+/// direction or of both.
 #[test]
 fn a_stuck_run_names_the_link_that_loses_everything() {
     for direction in ["back", "both"] {

@@ -237,7 +237,7 @@ impl Resolver<'_> {
             }
             Err((key, message)) => reader.problem(section, key, message),
         }
-        spec.overflow.derive(product);
+        spec.overflow.derive(product, spec.frame.ack.0);
         let run = spec.run.warmup + spec.run.measure;
         let sizes = SizesOf { mix: &flows.sizes, run };
         let context =
