@@ -113,3 +113,20 @@ impl HtsimWindow {
         pace.window = self.whole(path).min(path.window);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::PATH;
+    use super::*;
+
+    /// A loss leaves half of the window as the threshold, and two packets at least.
+    #[test]
+    fn a_loss_halves_the_window_down_to_two_packets() {
+        for (packets, left) in [(10, 5), (3, 2), (1, 2)] {
+            let (mut window, mut pace) = HtsimWindow::start(&TcpConfig::default(), &PATH);
+            window.cwnd = packets * PATH.payload;
+            window.halve(&PATH, &mut pace);
+            assert_eq!(window.ssthresh, left * PATH.payload);
+        }
+    }
+}

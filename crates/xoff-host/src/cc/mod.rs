@@ -348,3 +348,19 @@ pub(crate) const PATH: Path = Path {
     payload: 1000,
     full_packet: 1048,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window follows the rate, also where their product has more than 64 bits.
+    #[test]
+    fn a_window_follows_the_rate() {
+        for window in [1 << 20, 1 << 60] {
+            let pace = Path { window, ..PATH }.pace(PATH.line_rate / 2);
+            assert_eq!(pace, Pace { rate: PATH.line_rate / 2, window: window / 2 });
+        }
+        assert_eq!(Path { window: 1, ..PATH }.pace(1).window, 1);
+        assert_eq!(Path { window_follows_rate: false, ..PATH }.pace(1).window, PATH.window);
+    }
+}

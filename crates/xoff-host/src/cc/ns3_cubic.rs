@@ -316,6 +316,22 @@ mod tests {
         assert!(with.packets() < 100, "{}", with.packets());
     }
 
+    /// Delays end slow start from the ninth sample of a round on, if all eight before were longer
+    /// than the shortest round trip by its own length (4 to 8 ms here).
+    #[test]
+    fn hystart_ends_slow_start_when_round_trips_grow() {
+        let ends = |rtt: u64| {
+            let mut hystart = HyStart::new(&Ns3CubicConfig::default());
+            hystart.begin(0, 0);
+            // Far apart, so that no train is seen.
+            let samples = (1..=9).map(|sample| sample * 10_000_000_000);
+            samples.map(|now| hystart.ends(now, rtt, 6_000_000_000)).collect::<Vec<bool>>()
+        };
+        assert_eq!(ends(12_000_000_000), [false; 9]);
+        let found = ends(12_000_000_001);
+        assert_eq!(found, [false, false, false, false, false, false, false, false, true]);
+    }
+
     /// At round trips of microseconds the window stays at its maximum.
     #[test]
     fn the_window_is_flat_after_a_loss() {

@@ -250,6 +250,7 @@ mod tests {
         for (ingress, egress) in [(1, 3), (2, 1)] {
             let (joined, signals) = fill(&mut eliding, ingress, egress);
             assert_eq!(signals, [Signal::new(ingress, Ask::Pause, 1)]);
+            assert_eq!(eliding.holds_paused(ingress), 1);
             // At least twice the propagation delay of its link after the pause.
             assert!(joined > 2 * 12_500 / 1048, "{joined}");
         }

@@ -204,3 +204,18 @@ fn thresholds_follow_the_network_unless_they_are_given() {
     let given = SfcConfig { trigger: Bytes(50), target: Bytes(20), ..SfcConfig::default() };
     assert_eq!((derived(given.clone()).trigger, derived(given).target), (Bytes(50), Bytes(20)));
 }
+
+#[test]
+fn counts_of_switches_add_up() {
+    let of = |unit: u64| SfcStats {
+        triggered: unit,
+        suppressed: 2 * unit,
+        sent: 3 * unit,
+        sent_bytes: 4 * unit,
+        sent_near_source: 5 * unit,
+        converted: 6 * unit,
+    };
+    let mut all = SfcStats::default();
+    [of(10), of(3)].iter().for_each(|other| all.add(other));
+    assert_eq!(all, of(13));
+}

@@ -228,6 +228,32 @@ fn a_bin_that_comes_to_hold_something_goes_first() {
     assert_eq!([0; 3].map(|_| next(&mut port, &mut pool)), [1, 2, 0]);
 }
 
+/// Afterwards bins take turns as if the packet had joined its bin and left.
+#[test]
+fn a_packet_that_passes_leaves_the_state_of_one_that_waited() {
+    let order = |passes: bool| {
+        let (mut pool, mut port) = (Pool::default(), port(1024));
+        let labels = labels(&port, 3);
+        let push = |port: &mut SfqCodel, pool: &mut Pool, which: usize| {
+            let id = pool.insert(packet(labels[which], 1000, 0));
+            port.push(pool, id);
+        };
+        for _ in 0..2 {
+            if passes {
+                assert!(port.may_pass(0));
+                port.pass(&packet(labels[0], 1000, 0));
+            } else {
+                push(&mut port, &mut pool, 0);
+                assert!(port.pop(&mut pool).is_some());
+            }
+        }
+        [0, 1, 2, 0, 1, 2].into_iter().for_each(|which| push(&mut port, &mut pool, which));
+        let sent = std::iter::from_fn(|| port.pop(&mut pool).map(|id| pool[id].label));
+        sent.collect::<Vec<_>>()
+    };
+    assert_eq!(order(true), order(false));
+}
+
 #[test]
 fn flows_of_one_bin_share_a_turn() {
     let (mut pool, mut port) = (Pool::default(), port(2));
