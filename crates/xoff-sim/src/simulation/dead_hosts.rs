@@ -113,9 +113,10 @@ impl Simulation {
 
     /// Stops waiting for a measured flow if one of its ends is dead.
     pub(super) fn cut_off(&mut self, start: &FlowStart) {
-        if let Some(host) = self.dead.end_of(start.src, start.dst)
-            && !self.dead.have_cut_off(start.id)
-        {
+        if self.dead.since.is_empty() || self.dead.have_cut_off(start.id) {
+            return;
+        }
+        if let Some(host) = self.dead.end_of(start.src, start.dst) {
             self.cut_off_by(host, start);
         }
     }
