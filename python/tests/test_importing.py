@@ -126,3 +126,24 @@ def test_nothing_is_overwritten(tmp_path, capsys):
 def test_a_missing_file_is_named(tmp_path, capsys):
     assert cli.main(["import", str(tmp_path / "no.goal")]) == 2
     assert "no.goal: No such file or directory" in capsys.readouterr().err
+
+
+def test_groups_under_another_name_can_be_given(tmp_path):
+    for rank in range(8):
+        shutil.copy(SCENARIOS / f"training.{rank}.et", tmp_path)
+    groups = shutil.copy(SCENARIOS / "training.groups.json", tmp_path / "stages.json")
+    with pytest.raises(xoff.errors.ScenarioError, match="groups"):
+        importing.scenario_of(tmp_path / "training", tmp_path)
+    out = tmp_path / "imported.toml"
+    given = ["--groups", str(groups), "--out", str(out)]
+    assert cli.main(["import", str(tmp_path / "training"), *given]) == 0
+    assert 'groups = "stages.json"' in out.read_text()
+
+
+def test_code_points_get_their_classes(tmp_path):
+    file = tmp_path / "flows.csv"
+    file.write_text("src,dst,size_bytes,start_ps,dscp\n0,7,1000,0,26\n3,1,1000,4000,46\n")
+    text = importing.scenario_of(file, tmp_path, "pfc", {"dscp_map": "26:3, 46:5"})
+    assert 'dscp_map = "26:3, 46:5"' in text
+    with pytest.raises(xoff.errors.UsageError, match="--groups has no meaning"):
+        importing.scenario_of(file, tmp_path, "pfc", {"groups": "x.json"})

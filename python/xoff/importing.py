@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,14 @@ _HEAD = 1 << 20
 _MESSAGE_US = 20.0
 """A round trip with room to spare, for the longest time that a message can add."""
 
+GIVEN: dict[str, tuple[str, ...]] = {
+    "chakra": ("groups",),
+    "goal": (),
+    "dependent": (),
+    "list": ("dscp_map",),
+}
+"""Settings of each kind of traffic that a trace may need and does not have."""
+
 FORMS = (
     "a Chakra trace (PREFIX.0.et, PREFIX.1.et, ...), a GOAL schedule (text or txt2bin), or a CSV "
     f"file with the header {DEPENDENT} or {LIST}"
@@ -50,12 +59,21 @@ class Trace:
     measure_us: float = 1000.0
 
 
-def scenario_of(file: Path, folder: Path, scheme: str = "dcqcn") -> str:
+def scenario_of(
+    file: Path, folder: Path, scheme: str = "dcqcn", given: Mapping[str, str] | None = None
+) -> str:
     """Return the scenario of a trace as TOML, with paths relative to `folder`.
 
-    Raises `UsageError` if the file is no trace, and `ScenarioError` if the engine refuses it.
+    `given` has settings that the trace does not: `groups` (a file) or `dscp_map`. Raises
+    `UsageError` if the file is no trace or has no such setting, and `ScenarioError` if the engine
+    refuses it.
     """
     trace = recognise(file)
+    for key, text in (given or {}).items():
+        if key not in GIVEN[trace.kind]:
+            option = f"--{key.replace('_', '-')}"
+            raise UsageError(f"{file}: {option} has no meaning for kind = {trace.kind!r}")
+        trace.settings[key] = text
     if trace.hosts > MOST_HOSTS:
         raise UsageError(
             f"{file} needs {trace.hosts} hosts, for ranks 0 to {trace.hosts - 1}, but at most "

@@ -24,6 +24,17 @@ def add(parser: Parser) -> None:
         "--scheme", default="dcqcn", help="the scheme to run it with (default: dcqcn)"
     )
     parser.add_argument(
+        "--groups",
+        metavar="FILE",
+        help="the ranks of each communicator group of a Chakra trace (default: PREFIX.groups.json "
+        "or PREFIX.json, if there is one)",
+    )
+    parser.add_argument(
+        "--dscp-map",
+        metavar="MAP",
+        help='the class of each code point in a list of flows, such as "26:3, 46:5"',
+    )
+    parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write the scenario there (default: print it)"
     )
 
@@ -33,14 +44,16 @@ def call(args: argparse.Namespace) -> int:
     from xoff import importing
     from xoff.drafts import replace_text
 
+    options = {"groups": args.groups, "dscp_map": args.dscp_map}
+    given = {key: text for key, text in options.items() if text is not None}
     if args.out is None:
-        say(importing.scenario_of(args.trace, Path(), args.scheme), end="")
+        say(importing.scenario_of(args.trace, Path(), args.scheme, given), end="")
         return 0
     if args.out.suffix != ".toml":
         raise UsageError(f"--out {args.out}: name a file that ends in .toml")
     if args.out.exists():
         raise UsageError(f"{args.out} exists: name another file, or remove it")
-    text = importing.scenario_of(args.trace, args.out.parent, args.scheme)
+    text = importing.scenario_of(args.trace, args.out.parent, args.scheme, given)
     with writing(args.out):
         replace_text(args.out, text)
     complain(f"wrote {args.out}; next: xoff run {args.out}")
