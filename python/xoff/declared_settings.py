@@ -430,7 +430,9 @@ class Rail(TypedDict, total=False):
     servers of a pod share a leaf, their rail; spines join all leaves. The GPUs of a server also
     have a link each to a switch inside the server. Hosts are numbered server by server. Those of
     one server reach each other through its switch, those of one rail and pod through their leaf,
-    all others through a spine. A GPU forwards nothing for others.
+    all others through a spine. A GPU forwards nothing for others, so without spines, in a rail-only
+    fabric, a GPU reaches those of its server and of its rail only. Such a fabric carries jobs whose
+    messages need no more, such as `kind = "collective"` with `algorithm = "hierarchical"`.
     """
 
     pods: int
@@ -440,7 +442,7 @@ class Rail(TypedDict, total=False):
     gpus_per_server: int
     """GPUs of a server, and rails of a pod. Default: 8"""
     spines: int
-    """Spines, each with links to all leaves. Default: 16"""
+    """Spines, each with links to all leaves; 0: a rail-only fabric. Default: 16"""
     links_per_spine: int
     """Links from each leaf to each spine. Default: 1"""
     nic_rate: str
@@ -476,13 +478,13 @@ class Graph(TypedDict, total=False):
     `switches` list the names of nodes, `links` has tables with `ends` (two names, or two lists,
     whose nodes are linked each to each) and, if wanted, `rate`, `delay`, `cost`, and `count`, the
     number of parallel links. - `.graphml` or `.xml`: GraphML, without direction. Attributes of
-    nodes: `kind` (`host` or `switch`), `label`. Attributes of edges: `rate`, `delay` (both with
-    units), `cost`, or `LinkSpeedRaw` in bit/s, as in the Internet Topology Zoo. Others are not
-    read. - any other: a list of edges, one in a line: two names, separated by blanks or a comma,
-    then `rate`, `delay` and `cost=N` in any order. `#` begins a comment. Where nodes have no kind,
-    those with one link are hosts, and all others are switches; with `hosts_per_switch`, all are
-    switches. Hosts and switches are numbered in the order of the file. The layer of a switch is its
-    distance from the nearest switch with hosts.
+    nodes: `kind` (`host` or `switch`), `label`. Attributes of edges: `rate` or `LinkSpeedRaw` (in
+    bit/s, as in the Internet Topology Zoo), `delay`, and `cost` or `weight`. Others are not read. -
+    any other: a list of edges, one in a line: two names, separated by blanks or a comma, then
+    `rate`, `delay` and `cost=N` in any order. `#` begins a comment. Where nodes have no kind, those
+    with one link are hosts, and all others are switches; with `hosts_per_switch`, all are switches.
+    Hosts and switches are numbered in the order of the file. The layer of a switch is its distance
+    from the nearest switch with hosts.
     """
 
     file: str | int | Sequence[int]
@@ -2433,6 +2435,10 @@ class LinkDown(_LinkDownKind, total=False):
     """How long after it went down all switches route around it, and after it is back use it again.
     Expects a duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "1ms"
     """
+    local_repair: bool
+    """Whether the switches at the ends of a failed link stop using it at once, where they have
+    other ports on shortest paths. All others hear of it after `detection`. Default: false
+    """
 
 
 class _FlapKind(TypedDict):
@@ -2468,6 +2474,10 @@ class Flap(_FlapKind, total=False):
     If it is back by then, no switch notices. Expects a duration with its unit (s, ms, us, ns or
     ps), such as "2us". Default: "50us"
     """
+    local_repair: bool
+    """Whether the switches at the ends of a failed link stop using it at once, where they have
+    other ports on shortest paths. All others hear of it after `detection`. Default: false
+    """
 
 
 class _SwitchDownKind(TypedDict):
@@ -2476,12 +2486,13 @@ class _SwitchDownKind(TypedDict):
 
 class SwitchDown(_SwitchDownKind, total=False):
     """A switch goes down, with all of its links: what is on them is lost, and what is sent into
-    them from either end. A switch without which some hosts reach no others cannot go down. Times
+    them from either end. Hosts that have no link to another switch go down with it, as with `kind =
+    "host-down"`. A switch without which other hosts cannot reach each other cannot go down. Times
     are rounded up to `run.grid`.
     """
 
     switch: str | int | Sequence[int]
-    """The switch, such as spine:1. Default: ""
+    """The switch, such as leaf:0 or spine:1. Default: ""
     """
     at: str
     """When it goes down. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
@@ -2494,6 +2505,10 @@ class SwitchDown(_SwitchDownKind, total=False):
     detection: str
     """How long after it went down all switches route around it, and after it is back use it again.
     Expects a duration with its unit (s, ms, us, ns or ps), such as "2us". Default: "1ms"
+    """
+    local_repair: bool
+    """Whether the switches at the ends of a failed link stop using it at once, where they have
+    other ports on shortest paths. All others hear of it after `detection`. Default: false
     """
 
 
@@ -3082,11 +3097,13 @@ class Collective(_CollectiveKind, _CollectiveClass, total=False):
     without a load exchange a message of one byte. Empty: `skew` decides. Default: ""
     """
     ranks_per_server: int
-    """Successive ranks that share a server. Default: 8"""
+    """Successive ranks that share a server; 0: as many as the fabric's servers have GPUs
+    (`network.topology = "rail"`). Default: 0
+    """
     hosts: str | int | Sequence[int]
     """The hosts: all, or numbers and ranges such as 0-3,7,9-12. Default: "all"
     """
-    placement: Literal["packed", "spread", "random"]
+    placement: Literal["packed", "spread", "rail", "random", "listed"]
     """The order of ranks on them. Default: "packed"
     """
     rounds: int
@@ -3106,6 +3123,63 @@ class Collective(_CollectiveKind, _CollectiveClass, total=False):
     """How much longer they compute. Expects a duration with its unit (s, ms, us, ns or ps), such as
     "2us". Default: "100us"
     """
+    start: str
+    """Start of the job. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
+    Default: "0ps"
+    """
+    priority: int
+    """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
+
+
+class _PipelineKind(TypedDict):
+    kind: Literal["pipeline"]
+
+
+_PipelineClass = TypedDict("_PipelineClass", {"class": str}, total=False)
+
+
+class Pipeline(_PipelineKind, _PipelineClass, total=False):
+    """A training job with pipeline parallelism. Each host has a stage of the model. In every
+    iteration, each of its micro-batches goes forward through all stages and then backward. A stage
+    computes one pass of one micro-batch at a time, in the order of its schedule, when its input has
+    arrived. Then it sends the output to the next stage, forward, or to the one before, backward,
+    while it goes on computing. It begins the next iteration when its own passes are over and its
+    messages are acknowledged. The flows are all measured, whenever they begin. If messages take no
+    time, an iteration takes (micro_batches + stages - 1) (forward + backward) under both schedules,
+    of which stages - 1 are the bubble (Narayanan et al., SC 2021, §2.2.1).
+    """
+
+    schedule: Literal["gpipe", "1f1b"]
+    """The order of passes at a stage. Default: "1f1b"
+    """
+    micro_batches: int
+    """Micro-batches of an iteration. Default: 8"""
+    forward: str
+    """Time of a stage for the forward pass of a micro-batch. Expects a duration with its unit (s,
+    ms, us, ns or ps), such as "2us". Default: "1ms"
+    """
+    backward: str
+    """Time of a stage for its backward pass. Expects a duration with its unit (s, ms, us, ns or
+    ps), such as "2us". Default: "2ms"
+    """
+    jitter: str
+    """Most further time of each pass, drawn uniformly. Expects a duration with its unit (s, ms, us,
+    ns or ps), such as "2us". Default: "0ps"
+    """
+    bytes: str
+    """Bytes of a message between two stages: the activations of a micro-batch, and backward their
+    gradients. The default is that of 2,048 tokens of 4,096 values in 16 bits. Expects a size with
+    its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB". Default:
+    "16777216B"
+    """
+    hosts: str | int | Sequence[int]
+    """The hosts, one for each stage: all, or numbers and ranges such as 0-3,7,9-12. Default: "all"
+    """
+    placement: Literal["packed", "spread", "rail", "random", "listed"]
+    """The order of stages on them. Default: "packed"
+    """
+    rounds: int
+    """Number of iterations. Default: 1"""
     start: str
     """Start of the job. Expects a duration with its unit (s, ms, us, ns or ps), such as "2us".
     Default: "0ps"
@@ -3138,7 +3212,7 @@ class Goal(_GoalKind, _GoalClass, total=False):
     """The hosts: all, or numbers and ranges such as 0-3,7,9-12. Each rank needs one; of `all`, the
     first ones are used. Default: "all"
     """
-    placement: Literal["packed", "spread", "random"]
+    placement: Literal["packed", "spread", "rail", "random", "listed"]
     """The order of ranks on them. Default: "packed"
     """
     start: str
@@ -3253,7 +3327,7 @@ class Chakra(_ChakraKind, _ChakraClass, total=False):
     """The hosts: all, or numbers and ranges such as 0-3,7,9-12. Each rank needs one; of `all`, the
     first ones are used. Default: "all"
     """
-    placement: Literal["packed", "spread", "random"]
+    placement: Literal["packed", "spread", "rail", "random", "listed"]
     """The order of ranks on them. Default: "packed"
     """
     start: str
@@ -3303,6 +3377,7 @@ Traffic: TypeAlias = (
     | List
     | Connections
     | Collective
+    | Pipeline
     | Goal
     | Chakra
     | Dependent
@@ -3377,7 +3452,9 @@ class Settings(TypedDict, total=False):
     servers of a pod share a leaf, their rail; spines join all leaves. The GPUs of a server also
     have a link each to a switch inside the server. Hosts are numbered server by server. Those of
     one server reach each other through its switch, those of one rail and pod through their leaf,
-    all others through a spine. A GPU forwards nothing for others.
+    all others through a spine. A GPU forwards nothing for others, so without spines, in a rail-only
+    fabric, a GPU reaches those of its server and of its rail only. Such a fabric carries jobs whose
+    messages need no more, such as `kind = "collective"` with `algorithm = "hierarchical"`.
     """
     graph: Graph
     """A network of any shape. Packets take the paths of the lowest cost: the fewest links, unless
@@ -3385,13 +3462,13 @@ class Settings(TypedDict, total=False):
     `switches` list the names of nodes, `links` has tables with `ends` (two names, or two lists,
     whose nodes are linked each to each) and, if wanted, `rate`, `delay`, `cost`, and `count`, the
     number of parallel links. - `.graphml` or `.xml`: GraphML, without direction. Attributes of
-    nodes: `kind` (`host` or `switch`), `label`. Attributes of edges: `rate`, `delay` (both with
-    units), `cost`, or `LinkSpeedRaw` in bit/s, as in the Internet Topology Zoo. Others are not
-    read. - any other: a list of edges, one in a line: two names, separated by blanks or a comma,
-    then `rate`, `delay` and `cost=N` in any order. `#` begins a comment. Where nodes have no kind,
-    those with one link are hosts, and all others are switches; with `hosts_per_switch`, all are
-    switches. Hosts and switches are numbered in the order of the file. The layer of a switch is its
-    distance from the nearest switch with hosts.
+    nodes: `kind` (`host` or `switch`), `label`. Attributes of edges: `rate` or `LinkSpeedRaw` (in
+    bit/s, as in the Internet Topology Zoo), `delay`, and `cost` or `weight`. Others are not read. -
+    any other: a list of edges, one in a line: two names, separated by blanks or a comma, then
+    `rate`, `delay` and `cost=N` in any order. `#` begins a comment. Where nodes have no kind, those
+    with one link are hosts, and all others are switches; with `hosts_per_switch`, all are switches.
+    Hosts and switches are numbered in the order of the file. The layer of a switch is its distance
+    from the nearest switch with hosts.
     """
     run: Run
     """When and what to measure. Measured flows start in [warmup, warmup + measure). Arrivals
@@ -3682,6 +3759,10 @@ class Settings(TypedDict, total=False):
     backpressure: Literal["queues", "occupancy", "flows", "none"]
     """bfc: What a switch pauses when a queue grows long. Default: "queues"
     """
+    backward: str
+    """traffic pipeline: Time of a stage for its backward pass. Expects a duration with its unit (s,
+    ms, us, ns or ps), such as "2us". Default: "2ms"
+    """
     balance: Literal["ecmp", "wcmp", "given", "adaptive", "spray", "letflow", "conga"]
     """switch: The choice of a packet's port among equal-cost ports. Default: "ecmp"
     """
@@ -3757,7 +3838,7 @@ class Settings(TypedDict, total=False):
     """
     bytes: str
     """In traffic incast, traffic successive, traffic long, traffic permutation, traffic staggered,
-    traffic collective.
+    traffic collective, traffic pipeline.
     """
     cache: bool
     """sfc: Remember congested receivers at switches that forward their signals (§3.4). Default:
@@ -4036,6 +4117,10 @@ class Settings(TypedDict, total=False):
     """In run, convergence, traffic successive."""
     flows_per_sender: int
     """traffic incast: Flows of each sender to a victim (SFC 5.2: 25 queue pairs). Default: 1"""
+    forward: str
+    """traffic pipeline: Time of a stage for the forward pass of a micro-batch. Expects a duration
+    with its unit (s, ms, us, ns or ps), such as "2us". Default: "1ms"
+    """
     forwarding_delay: str
     """In crossbar, pipeline."""
     frame_size: str
@@ -4164,7 +4249,7 @@ class Settings(TypedDict, total=False):
     host_rate: str
     """In leaf_spine, fat_tree, clos, dumbbell, two_dc, torus, dragonfly."""
     hosts: int | str | Sequence[int]
-    """In star, traffic collective, traffic goal, traffic chakra."""
+    """In star, traffic collective, traffic pipeline, traffic goal, traffic chakra."""
     hosts_per_edge: int
     """fat_tree: Hosts on each edge switch; more than k/2 over-subscribe it. 0: k/2. Default: 0"""
     hosts_per_leaf: int
@@ -4269,7 +4354,7 @@ class Settings(TypedDict, total=False):
     iterations: int
     """In crossbar, convergence."""
     jitter: float | str
-    """In expresspass, traffic collective."""
+    """In expresspass, traffic collective, traffic pipeline."""
     k: int
     """fat_tree: Pods, and ports of a switch: an even number from 2 to 128. Default: 8"""
     keep_pauses: bool
@@ -4359,6 +4444,8 @@ class Settings(TypedDict, total=False):
     """dragonfly: Rate of a link within a group. Expects a rate with its unit (Tbps, Gbps, Mbps,
     Kbps or bps), such as "100Gbps". Default: "100Gbps"
     """
+    local_repair: bool
+    """In fault link-down, fault flap, fault switch-down."""
     locality: Literal["uniform", "balanced"]
     """traffic open-loop: Distance between source and destination (BFC App. A.5: "such that average
     load on all links across the network is same"). Default: "uniform"
@@ -4404,6 +4491,8 @@ class Settings(TypedDict, total=False):
     """flowtune: Fraction of control packets, including acknowledgements, that are lost
     deliberately. Expects a non-negative number. Default: 0.0
     """
+    micro_batches: int
+    """traffic pipeline: Micro-batches of an iteration. Default: 8"""
     min_current: float
     """In powertcp, theta_powertcp."""
     min_cwnd: float
@@ -4548,8 +4637,8 @@ class Settings(TypedDict, total=False):
     its part of the flow table. The number must divide the ports of every switch. Expects a whole
     number from 0 to 255. Default: 4
     """
-    placement: Literal["packed", "spread", "random"]
-    """In traffic collective, traffic goal, traffic chakra."""
+    placement: Literal["packed", "spread", "rail", "random", "listed"]
+    """In traffic collective, traffic pipeline, traffic goal, traffic chakra."""
     planes: int
     """torus: Planes of rows and columns, 1 to 1024. With 1, the torus has two dimensions. Default:
     1
@@ -4593,7 +4682,7 @@ class Settings(TypedDict, total=False):
     priority: int
     """In traffic open-loop, traffic incast, traffic successive, traffic long, traffic elephants,
     traffic permutation, traffic staggered, traffic list, traffic connections, traffic collective,
-    traffic goal, traffic chakra, traffic dependent.
+    traffic pipeline, traffic goal, traffic chakra, traffic dependent.
     """
     probe_after: int
     """In tcp, pfabric."""
@@ -4638,7 +4727,9 @@ class Settings(TypedDict, total=False):
     Expects a whole number from 0 to 255. Default: 32
     """
     ranks_per_server: int
-    """traffic collective: Successive ranks that share a server. Default: 8"""
+    """traffic collective: Successive ranks that share a server; 0: as many as the fabric's servers
+    have GPUs (`network.topology = "rail"`). Default: 0
+    """
     rate: str | float
     """In star, graph, fault degrade, traffic queries."""
     rate_bound: bool | float
@@ -4772,7 +4863,7 @@ class Settings(TypedDict, total=False):
     """network: Rounding of serialisation times. Default: "1ps-up"
     """
     rounds: int
-    """traffic collective: Number of rounds. Default: 1"""
+    """In traffic collective, traffic pipeline."""
     router: Literal["draft", "ns2"]
     """xcp: Arithmetic of switches. ns-2's divides a decrease among the bytes of all packets, counts
     the departing packet as queued, and divides an increase by 1 s where no packet of the interval
@@ -4829,6 +4920,9 @@ class Settings(TypedDict, total=False):
     """
     scale: float
     """In cubic, ns3_cubic."""
+    schedule: Literal["gpipe", "1f1b"]
+    """traffic pipeline: The order of passes at a stage. Default: "1f1b"
+    """
     scheduler: Literal[
         "fifo",
         "drr",
@@ -4939,7 +5033,7 @@ class Settings(TypedDict, total=False):
     start: str | Literal["line-rate", "slow-start"]
     """In dctcp, traffic open-loop, traffic incast, traffic queries, traffic successive, traffic
     long, traffic elephants, traffic permutation, traffic staggered, traffic collective, traffic
-    goal, traffic chakra, traffic dependent.
+    pipeline, traffic goal, traffic chakra, traffic dependent.
     """
     start_before_allocation: bool
     """flowtune: Flows start under their own congestion control before they have a rate. Default:

@@ -32,7 +32,7 @@ LACKS = 0.7
 # With a longer warm-up, in measured times, what is drawn says too little about the run.
 MOST_WARMUP = 1.5
 # Kinds of traffic whose messages follow each other: how many fit into the time is not known.
-PROGRAMS = frozenset({"chakra", "collective", "dependent", "goal"})
+PROGRAMS = frozenset({"chakra", "collective", "dependent", "goal", "pipeline"})
 
 _BYTES = {"B": 1, "KB": 1e3, "MB": 1e6}
 

@@ -80,6 +80,8 @@ pub trait Job: Debug + Send + Sync {
     /// Bytes of a round by which its users measure it, and the factor by which these are multiplied
     /// for the bus bandwidth; `None`: its users measure its time.
     fn measure(&self) -> Option<(u64, f64)>;
+    /// Calls `see` with the sender and the receiver of every message, perhaps more than once.
+    fn each_pair(&self, see: &mut dyn FnMut(HostId, HostId));
     /// The program of a rank.
     fn program(&self, rank: u32) -> Box<dyn Program>;
 }

@@ -90,12 +90,15 @@ pub fn host(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
 }
 
 /// The ports, at both ends, of all links of a node.
-fn with_peers(node: NodeId, topology: &Topology) -> Vec<PortId> {
+pub(crate) fn with_peers(node: NodeId, topology: &Topology) -> Vec<PortId> {
     topology.port_ids_of(node).flat_map(|port| [port, topology.port(port).peer]).collect()
 }
 
 /// A single node.
-fn node(part: &str, topology: &Topology) -> Result<NodeId, String> {
+///
+/// # Errors
+/// What cannot be read, does not exist or is more than one node.
+pub(crate) fn node(part: &str, topology: &Topology) -> Result<NodeId, String> {
     if let Some(node) = topology.labelled(part) {
         return Ok(node);
     }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use xoff_core::BitRate;
 use xoff_core::knobs::Knob as _;
 use xoff_core::program::Job;
-use xoff_net::topo::Topology;
+use xoff_net::topo::{Routes, Topology};
 use xoff_workload::{
-    CLASSES, Capacity, Context, Crowd, Mix, Offer, Racks, Source, Traffic, TrafficConfig,
+    CLASSES, Capacity, Context, Crowd, Grouping, Mix, Offer, Racks, Source, Traffic, TrafficConfig,
     TrafficKind, tables,
 };
 
@@ -86,7 +86,10 @@ pub fn capacity(topology: &Topology) -> Capacity {
     let (core, _) = topology.capacities();
     let racks = topology.racks().map(|(hosts, uplinks)| Racks { hosts, uplinks });
     let rate = |host| topology.port_of_host(host).rate;
-    Capacity { core, host_rates: topology.server_ids().map(rate).collect(), racks }
+    let leaf = |host| topology.switch_index(topology.neighbour(topology.port_of_host(host))) as u32;
+    let leaves = topology.server_ids().map(leaf).collect();
+    let grouping = Grouping { leaves, in_server: topology.in_server };
+    Capacity { core, host_rates: topology.server_ids().map(rate).collect(), racks, grouping }
 }
 
 /// The input of traffic sources.
@@ -100,6 +103,35 @@ pub(crate) struct Basis<'a> {
     pub(crate) span: Option<Span>,
     /// Why no queue distinguishes traffic classes, if that is the case.
     pub(crate) one_class: Option<&'a str>,
+    /// The routes, if there may be hosts that no path joins.
+    pub(crate) partial: Option<&'a Routes>,
+}
+
+impl Basis<'_> {
+    /// Checks that a path joins the ends of every flow. Only jobs say before they begin which flows
+    /// they have.
+    fn check_pairs(&self, offer: &Offer) -> Result<(), String> {
+        let Some(routes) = self.partial else { return Ok(()) };
+        let help = "give the rails spines (rail.spines), or use kind = \"collective\" with \
+                    algorithm = \"hierarchical\"";
+        let Some(job) = &offer.job else {
+            return Err(format!(
+                "needs a network whose hosts all reach each other, and rail.spines is 0: {help}"
+            ));
+        };
+        let mut apart = None;
+        job.each_pair(&mut |from, to| {
+            if !routes.joins(from, to) {
+                apart.get_or_insert((from, to));
+            }
+        });
+        apart.map_or(Ok(()), |(from, to)| {
+            Err(format!(
+                "has messages from host {from} to host {to}, which no path joins, as they share \
+                 neither a server nor a rail: {help}"
+            ))
+        })
+    }
 }
 
 /// Reads all sources; `None` if one is wrong (the problem is in `layers`).
@@ -146,7 +178,8 @@ impl Builder<'_> {
         let mut list = Entries { list: "traffic", layers, effective, lacking: &lacking };
         let (settings, place): (TrafficConfig, Place) = list.read(entry)?;
         let source = self.sources.len() as u16;
-        match settings.offer(&Context { capacity, seed, source, files: &self.folder }) {
+        let offer = settings.offer(&Context { capacity, seed, source, files: &self.folder });
+        match offer.and_then(|offer| self.basis.check_pairs(&offer).map(|()| offer)) {
             Ok(offer) => {
                 self.note(&settings, &offer, &place);
                 self.take(settings.class(), offer);

@@ -2,7 +2,7 @@
 //! routes, of the routes after faults, and of packets in flight during changes of routes.
 
 use xoff_core::Ps;
-use xoff_net::topo::{Backpressure, Routes, Turns, bounces};
+use xoff_net::topo::{Backpressure, Missing, Routes, Turns, bounces};
 
 use crate::fault_actions;
 use crate::setup::Setup;
@@ -64,7 +64,7 @@ pub fn any_link_down(setup: &Setup) -> (When, Backpressure<'_>) {
     for (id, port) in topology.port_ids().zip(topology.ports()) {
         let is_trunk = !topology.is_host(port.node) && !topology.is_host(topology.neighbour(port));
         if is_trunk && id < port.peer {
-            match Routes::without(topology, &[id, port.peer]) {
+            match Routes::without(topology, &Missing::links([id, port.peer])) {
                 Ok(left) => all.extend(&Backpressure::new(topology, &[&setup.routes, &left])),
                 Err(_) => cut_off += 1,
             }

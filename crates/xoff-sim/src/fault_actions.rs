@@ -5,10 +5,12 @@
 //! and so are packets sent into it before its recovery. Packets that wait for it are sent and lost
 //! too, since no pause is in force on a link that is down: both ends forget the pauses they sent
 //! and received. All switches avoid the link from `detection` after its failure until `detection`
-//! after its recovery.
+//! after its recovery. With local repair, the switches at its ends avoid it from its failure to its
+//! recovery, whatever the others do.
 //!
 //! A host that is down sends into its links as before, and so do switches to it: no route leads
-//! around. If it stays down, `simulation/dead_hosts.rs` stops waiting for its flows.
+//! around. If it stays down, `simulation/dead_hosts.rs` stops waiting for its flows. When a switch
+//! goes down, so do the hosts that have no link to another one.
 //!
 //! A link at a lower rate sends its next packet at that rate. Both of its ends know the new rate at
 //! once: switches, for all that they compute from the rate of a port, and hosts, for the credits
@@ -25,9 +27,9 @@ use std::sync::Arc;
 use xoff_core::{PortId, Ps, Rng, rng::Purpose};
 use xoff_host::cc::Carries;
 use xoff_net::telemetry::HOPS_MAX;
-use xoff_net::topo::Routes;
+use xoff_net::topo::{Missing, Routes};
 
-use crate::faults::{Defect, Fault, changes, ports_in};
+use crate::faults::{Defect, Fault, changes, missing_in, repaired_in};
 use crate::partition::{Partition, Place};
 use crate::setup::Setup;
 
@@ -61,11 +63,35 @@ pub(crate) struct Reroute {
 /// If hosts are disconnected, or if a path has too many switches.
 pub(crate) fn reroutes(setup: &Setup) -> Result<Vec<Reroute>, String> {
     let reroute = |at: Ps| {
-        let down = ports_in(&setup.faults, Fault::avoided, at);
-        let routes = Arc::new(FaultActions::routes_without(setup, &down, at)?);
-        Ok(Reroute { at, routes, down })
+        let missing = missing_in(&setup.faults, Fault::avoided, at);
+        let routes = Arc::new(FaultActions::routes_without(setup, &missing, at)?);
+        Ok(Reroute { at, routes, down: missing.ports })
     };
     changes(&setup.faults, Fault::avoided).into_iter().map(reroute).collect()
+}
+
+/// The changes of routes, in order, and of local repairs between them.
+fn routing(setup: &Setup, reroutes: Vec<Reroute>) -> Vec<(Ps, Action)> {
+    let mut times = changes(&setup.faults, Fault::repaired);
+    let mut routes = Arc::clone(&setup.routes);
+    let mut down = Vec::new();
+    let mut actions = Vec::new();
+    let mut reroutes = reroutes.into_iter().peekable();
+    times.extend(reroutes.clone().map(|reroute| reroute.at));
+    times.sort_unstable();
+    times.dedup();
+    for at in times {
+        if let Some(reroute) = reroutes.next_if(|reroute| reroute.at == at) {
+            (routes, down) = (reroute.routes, reroute.down);
+        }
+        let repaired = repaired_in(&setup.faults, at);
+        let routes = match repaired.as_slice() {
+            [] => Arc::clone(&routes),
+            failed => Arc::new(routes.repaired_locally(&setup.topology, failed)),
+        };
+        actions.push((at, Action::Route(routes, down.clone())));
+    }
+    actions
 }
 
 /// The pending actions of the faults of a run.
@@ -95,18 +121,16 @@ impl FaultActions {
             }
         }
         for time in changes(&setup.faults, Fault::outage) {
-            Self::routes_without(setup, &ports_in(&setup.faults, Fault::outage, time), time)?;
+            Self::routes_without(setup, &missing_in(&setup.faults, Fault::outage, time), time)?;
         }
-        for Reroute { at, routes, down } in reroutes(setup)? {
-            actions.push((at, Action::Route(routes, down)));
-        }
+        actions.extend(routing(setup, reroutes(setup)?));
         actions.sort_by_key(|(time, _)| Reverse(*time));
         Ok(Self { actions, routes: Arc::clone(&setup.routes) })
     }
 
-    /// The routes at a time without the links of these ports.
-    fn routes_without(setup: &Setup, down: &[PortId], time: Ps) -> Result<Routes, String> {
-        let routes = Routes::without(&setup.topology, down)
+    /// The routes at a time without some parts of the network.
+    fn routes_without(setup: &Setup, missing: &Missing, time: Ps) -> Result<Routes, String> {
+        let routes = Routes::without(&setup.topology, missing)
             .map_err(|why| format!("[[fault]] at {time} disconnects the network: {why}"))?;
         // A packet may have covered most of its path when the routes change.
         let switches = (setup.routes.longest() + routes.longest() - 1) as usize;
@@ -138,9 +162,20 @@ impl FaultActions {
         place: &[Place],
         partitions: &mut [Partition],
     ) {
+        let mut due = Vec::new();
         while self.is_due(now)
             && let Some((_, action)) = self.actions.pop()
         {
+            due.push(action);
+        }
+        // A switch that forgets a pause sends at once. All links must be down by then: a packet on
+        // a link to another partition would not be found there.
+        for action in &due {
+            if let Action::Begin(number) = *action {
+                take_down(number, setup, place, partitions);
+            }
+        }
+        for action in due {
             match action {
                 Action::Begin(number) => begin(number, setup, place, partitions),
                 Action::End(number) => end(number, setup, place, partitions),
@@ -153,6 +188,22 @@ impl FaultActions {
                 Action::ShareOut => partitions.iter_mut().for_each(Partition::share_out),
             }
         }
+    }
+}
+
+/// Takes the links of a fault down, if it is one: what is on them is lost.
+fn take_down(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partition]) {
+    let fault = &setup.faults[number as usize];
+    if !fault.defect.is_down() {
+        return;
+    }
+    for &port in &fault.ports {
+        let Place { partition, port: local } = place[port.index()];
+        let fabric = partitions[partition as usize].fabric_mut();
+        fabric.take_down(local);
+        let lost = fabric.lose_in_flight(local);
+        let Place { partition, port: peer } = place[setup.topology.port(port).peer.index()];
+        partitions[partition as usize].fabric_mut().count_lost(peer, lost);
     }
 }
 
@@ -171,16 +222,9 @@ fn begin(number: u32, setup: &Setup, place: &[Place], partitions: &mut [Partitio
                 fabric.degrade(local, number, rate.0);
                 announce_rate(port, setup, place, partitions);
             }
-            Defect::Down { .. } | Defect::Gone | Defect::HostDown => {
-                fabric.take_down(local);
-                let lost = fabric.lose_in_flight(local);
-                if fault.defect == Defect::Gone {
-                    partitions[partition as usize].on_link_gone(local);
-                } else {
-                    partitions[partition as usize].on_link_down(local);
-                }
-                let Place { partition, port: peer } = place[setup.topology.port(port).peer.index()];
-                partitions[partition as usize].fabric_mut().count_lost(peer, lost);
+            Defect::Gone => partitions[partition as usize].on_link_gone(local),
+            Defect::Down { .. } | Defect::HostDown => {
+                partitions[partition as usize].on_link_down(local);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Faults of links: links that go down and recover, their detection by switches, links with random
 //! losses, and links at a lower rate. A switch or a host goes down with all of its links.
 
-use xoff_core::{BitRate, HostId, PortId, Ps};
+use xoff_core::{BitRate, HostId, NodeId, PortId, Ps};
 use xoff_net::fabric::RandomLoss;
-use xoff_net::topo::Topology;
+use xoff_net::topo::{Missing, Topology};
 
 mod bit_errors;
 mod degrade;
@@ -48,8 +48,10 @@ xoff_core::seam! {
 pub enum Defect {
     /// The links are down.
     Down {
-        /// Delay until switches detect that a link is down, or back.
+        /// Delay until all switches know that a link is down, or back.
         detection: Ps,
+        /// Whether the switches at its ends avoid it at once.
+        local_repair: bool,
     },
     /// The links are gone for good, as in the HPCC simulator: switches avoid them at once, and
     /// hosts share their flows out to their links again.
@@ -90,6 +92,8 @@ pub struct Fault {
     pub defect: Defect,
     /// The affected ports, which send into the links.
     pub ports: Vec<PortId>,
+    /// The switch that is down, if hosts are down with it because they have no link to another.
+    pub dead_switch: Option<NodeId>,
     /// Begin.
     pub at: Ps,
     /// End; [`Ps::NEVER`] if it is permanent.
@@ -129,12 +133,19 @@ impl Fault {
         self.at == Ps(0) && self.avoided().is_some_and(|(from, _)| from == Ps(0))
     }
 
-    /// The period in which switches avoid these links; `None` if they never do, because they would
-    /// detect the failure too late.
+    /// The period in which the switches at the ends of these links avoid them by local repair.
+    #[must_use]
+    pub fn repaired(&self) -> Option<Period> {
+        let is_repaired = matches!(self.defect, Defect::Down { local_repair: true, .. });
+        is_repaired.then_some((self.at, self.until))
+    }
+
+    /// The period in which all switches avoid these links; `None` if they never do, because they
+    /// would detect the failure too late.
     #[must_use]
     pub fn avoided(&self) -> Option<Period> {
         let detection = match self.defect {
-            Defect::Down { detection } => detection,
+            Defect::Down { detection, .. } => detection,
             Defect::Gone => Ps(0),
             Defect::HostDown | Defect::Loss(_) | Defect::Degraded(_) => return None,
         };
@@ -143,16 +154,26 @@ impl Fault {
     }
 }
 
-/// The ports of the faults with this time in their period.
-pub(crate) fn ports_in(
+/// The links that the switches at their ends avoid at this time, whatever other switches know.
+pub(crate) fn repaired_in(faults: &[Fault], time: Ps) -> Vec<PortId> {
+    let holds =
+        |fault: &&Fault| fault.repaired().is_some_and(|(at, until)| (at..until).contains(&time));
+    faults.iter().filter(holds).flat_map(|fault| fault.ports.iter().copied()).collect()
+}
+
+/// The links of the faults with this time in their period, and their dead switches.
+pub(crate) fn missing_in(
     faults: &[Fault],
     period: fn(&Fault) -> Option<Period>,
     time: Ps,
-) -> Vec<PortId> {
+) -> Missing {
     let holds =
         |fault: &&Fault| period(fault).is_some_and(|(at, until)| (at..until).contains(&time));
-    let faults = faults.iter().filter(holds);
-    faults.flat_map(|fault| fault.ports.iter().copied()).collect()
+    let faults = || faults.iter().filter(holds);
+    Missing {
+        ports: faults().flat_map(|fault| fault.ports.iter().copied()).collect(),
+        dead: faults().filter_map(|fault| fault.dead_switch).collect(),
+    }
 }
 
 /// The times at which any of these periods begins or ends, in order.
@@ -172,8 +193,9 @@ mod tests {
     use super::*;
 
     fn down(at: u64, until: u64, detection: u64) -> Fault {
-        let defect = Defect::Down { detection: Ps(detection) };
-        Fault { defect, ports: vec![PortId(1), PortId(2)], at: Ps(at), until: Ps(until) }
+        let defect = Defect::Down { detection: Ps(detection), local_repair: false };
+        let ports = vec![PortId(1), PortId(2)];
+        Fault { defect, ports, dead_switch: None, at: Ps(at), until: Ps(until) }
     }
 
     #[test]
@@ -190,6 +212,10 @@ mod tests {
         let host = Fault { defect: Defect::HostDown, ..down(10, 50, 0) };
         assert_eq!((host.avoided(), host.outage()), (None, None), "there is no other route");
         assert!(host.defect.is_down() && host.defect.loses_packets());
+        assert_eq!(down(10, 50, 5).repaired(), None);
+        let repaired = Defect::Down { detection: Ps(5), local_repair: true };
+        let repaired = Fault { defect: repaired, ..down(10, 50, 5) };
+        assert_eq!(repaired.repaired(), Some((Ps(10), Ps(50))));
         let missing = [down(0, 50, 0), down(0, 50, 5), down(10, 50, 0)];
         assert_eq!(missing.map(|fault| fault.is_from_the_start()), [true, false, false]);
     }

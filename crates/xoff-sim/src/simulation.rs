@@ -9,6 +9,7 @@ mod padding;
 mod places;
 mod results;
 mod snapshot;
+mod unfinished;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use xoff_core::invariant::Violation;

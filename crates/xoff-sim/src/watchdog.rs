@@ -6,6 +6,7 @@ use xoff_core::{NodeId, PortId, Ps};
 use xoff_host::flow::Sender;
 use xoff_net::arch::{AnySwitch, Switch};
 
+use crate::faults::Fault;
 use crate::partition::Partition;
 use crate::pause_cycles::{Head, PausedQueues, QueueId};
 use crate::setup::Setup;
@@ -97,24 +98,7 @@ fn losses(setup: &Setup, limit: Ps, partitions: &[Partition]) -> String {
     if dropped > 0 {
         text += &format!("\n  switches dropped {dropped} packets");
     }
-    if on_links > 0 {
-        text += &format!("\n  links lost {on_links} packets ([[fault]]):");
-        for fault in setup.faults.iter().filter(|fault| fault.defect.loses_packets()) {
-            let port = setup.topology.port(fault.ports[0]);
-            let ends = [port.node, setup.topology.neighbour(port)].map(|n| setup.topology.name(n));
-            let link = |&port: &PortId| port.min(setup.topology.port(port).peer);
-            let links = match fault.ports.iter().map(link).collect::<BTreeSet<_>>().len() {
-                1 => ends.join(","),
-                several => format!("{} and {} more", ends.join(","), several - 1),
-            };
-            let until = match fault.until {
-                Ps::NEVER => "the end".to_owned(),
-                until => until.to_string(),
-            };
-            text += &format!(" {links} from {} to {until};", fault.at);
-        }
-        text.pop();
-    }
+    text.extend(lost_on_links(setup, partitions).map(|lost| format!("\n  {lost}")));
     // A case of the HPCC simulator has other settings.
     if setup.hosts.literal || dropped + on_links == 0 {
         return text;
@@ -131,6 +115,31 @@ fn losses(setup: &Setup, limit: Ps, partitions: &[Partition]) -> String {
         );
     }
     text
+}
+
+/// The packets that links have lost, and the faults that lose packets; `None` if there are none.
+pub(crate) fn lost_on_links(setup: &Setup, partitions: &[Partition]) -> Option<String> {
+    let lost: u64 = partitions.iter().map(Partition::lost_on_links).sum();
+    if lost == 0 {
+        return None;
+    }
+    let fault = |fault: &Fault| {
+        let port = setup.topology.port(fault.ports[0]);
+        let ends = [port.node, setup.topology.neighbour(port)].map(|n| setup.topology.name(n));
+        let link = |&port: &PortId| port.min(setup.topology.port(port).peer);
+        let links = match fault.ports.iter().map(link).collect::<BTreeSet<_>>().len() {
+            1 => ends.join(","),
+            several => format!("{} and {} more", ends.join(","), several - 1),
+        };
+        let until = match fault.until {
+            Ps::NEVER => "the end".to_owned(),
+            until => until.to_string(),
+        };
+        format!("{links} from {} to {until}", fault.at)
+    };
+    let faults = setup.faults.iter().filter(|fault| fault.defect.loses_packets());
+    let faults: Vec<String> = faults.map(fault).collect();
+    Some(format!("links lost {lost} packets ([[fault]]): {}", faults.join("; ")))
 }
 
 /// The reason that a flow is held, if it is. Only an allocator sets a window of zero.
@@ -154,7 +163,7 @@ fn list(now: Ps, partitions: &[Partition], has: impl Fn(&Sender) -> bool) -> Str
         partitions.iter().flat_map(alive).filter(|(_, flow)| has(flow)).collect();
     flows.sort_unstable_by_key(|(_, flow)| flow.start.id);
     let shown = flows.into_iter().take(SHOWN);
-    shown.map(|(partition, flow)| describe_flow(partition, flow, now)).collect()
+    shown.map(|(part, flow)| format!("\n  {}", describe_flow(part, flow, now))).collect()
 }
 
 /// Lists waiting flows, and the pauses in force, by switch.
@@ -174,12 +183,12 @@ fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
     text
 }
 
-fn describe_flow(partition: &Partition, flow: &Sender, now: Ps) -> String {
+pub(crate) fn describe_flow(partition: &Partition, flow: &Sender, now: Ps) -> String {
     let nic = &partition.hosts().nics()[flow.nic as usize];
     let paused = if flow.queue.is_some_and(|queue| nic.is_paused(queue)) { ", paused" } else { "" };
     let held = held(flow, now);
     format!(
-        "\n  flow {} from host {} to host {}: {} of {} bytes acknowledged, {} in flight, NIC queue \
+        "flow {} from host {} to host {}: {} of {} bytes acknowledged, {} in flight, NIC queue \
          {:?}{paused}{held}",
         flow.start.id,
         partition.given_number(flow.start.src.node()),

@@ -11,6 +11,7 @@ mod staged;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod two_steps;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub(crate) use self::pattern::{Parts, Pattern};
 use self::ring::{Chain, Ring};
 use self::staged::{Pace, Staged};
 use self::tree::Tree;
+use self::two_steps::TwoSteps;
 use crate::ranks::{Placement, placed};
 use crate::{
     CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, Priority, TrafficSettings, host_set,
@@ -67,7 +69,8 @@ choices! {
         /// Two binary trees, one for every other lane, whose inner ranks are leaves of the other:
         /// all-reduce.
         DoubleTree = "double-tree",
-        /// Rings within servers, across servers, and within servers again: all-reduce.
+        /// Rings within servers, across servers, and within servers again: all-reduce. First within
+        /// servers, then between ranks at the same place of servers: all-to-all.
         Hierarchical = "hierarchical",
         /// A rank sends to all others at once: all-to-all.
         Direct = "direct",
@@ -120,8 +123,9 @@ xoff_core::knobs! {
         /// bytes out in proportion to its loads, which are whole numbers. What it has for itself
         /// stays, and pairs without a load exchange a message of one byte. Empty: `skew` decides.
         loads: String = String::new() => [EVEN],
-        /// Successive ranks that share a server.
-        ranks_per_server: u32 = 8 => [Effect::Unless(|job| because(
+        /// Successive ranks that share a server; 0: as many as the fabric's servers have GPUs
+        /// (`network.topology = "rail"`).
+        ranks_per_server: u32 = 0 => [Effect::Unless(|job| because(
             job.algorithm != Algorithm::Hierarchical,
             "another algorithm than \"hierarchical\"",
         ))],
@@ -198,7 +202,8 @@ impl CollectiveConfig {
         if self.rounds == 0 {
             return Err("rounds is 0: give at least 1 or leave the section out".into());
         }
-        let pattern = self.pattern_of(ranks, self.loads_of(ranks, given, context)?)?;
+        let in_server = self.in_server(context)?;
+        let pattern = self.pattern_of(ranks, in_server, self.loads_of(ranks, given, context)?)?;
         self.check_bytes(ranks)?;
         let parts = self.parts();
         let pace = Pace {
@@ -268,15 +273,37 @@ impl CollectiveConfig {
         Ok(Loads::Popular(Popular::new(ranks, self.skew, self.redraw, seed, source)))
     }
 
+    /// Successive ranks that share a server.
+    fn in_server(&self, context: &Context<'_>) -> Result<u32, String> {
+        let in_server = match self.ranks_per_server {
+            0 => context.capacity.grouping.in_server.unwrap_or(0),
+            given => given,
+        };
+        if in_server == 0 && self.algorithm == Algorithm::Hierarchical {
+            return Err(
+                "ranks_per_server is 0, and no hosts of this network are GPUs of a server: \
+                        give the number of ranks that share a server, or set network.topology = \
+                        \"rail\""
+                    .into(),
+            );
+        }
+        Ok(in_server)
+    }
+
     /// The algorithm for this number of ranks, with pieces of one size.
     ///
     /// # Errors
     /// A combination of settings, or a number of ranks, that the algorithm cannot have.
     pub(crate) fn pattern(&self, ranks: u32) -> Result<Arc<dyn Pattern>, String> {
-        self.pattern_of(ranks, Loads::Even { ranks })
+        self.pattern_of(ranks, self.ranks_per_server, Loads::Even { ranks })
     }
 
-    fn pattern_of(&self, ranks: u32, loads: Loads) -> Result<Arc<dyn Pattern>, String> {
+    fn pattern_of(
+        &self,
+        ranks: u32,
+        in_server: u32,
+        loads: Loads,
+    ) -> Result<Arc<dyn Pattern>, String> {
         use Algorithm as A;
         use Operation as O;
         let lanes = self.bytes_of_parts()?;
@@ -314,15 +341,19 @@ impl CollectiveConfig {
                 }
                 Arc::new(Tree { ranks, reduces: self.operation == O::AllReduce, mirrors, lanes })
             }
-            (O::AllReduce, A::Hierarchical) => {
-                let in_server = self.ranks_per_server;
+            (O::AllReduce | O::AllToAll, A::Hierarchical) => {
                 if in_server < 2 || !ranks.is_multiple_of(in_server) || ranks == in_server {
                     return Err(format!(
                         "algorithm = \"hierarchical\" needs several whole servers of at least 2 \
                          ranks: {ranks} hosts are not a multiple of ranks_per_server = {in_server}"
                     ));
                 }
-                Arc::new(Hierarchical::new(in_server, ranks / in_server, &lanes))
+                let servers = ranks / in_server;
+                if self.operation == O::AllReduce {
+                    Arc::new(Hierarchical::new(in_server, servers, &lanes))
+                } else {
+                    Arc::new(TwoSteps { in_server, servers, lanes: lanes.into(), loads })
+                }
             }
             (O::Broadcast, A::Ring) => Arc::new(Chain { ranks, lanes }),
             (O::AllToAll, A::Direct | A::Pairwise) => {
@@ -388,7 +419,7 @@ impl CollectiveConfig {
             Operation::ReduceScatter | Operation::AllGather => {
                 "\"ring\", \"both-ways\" or \"halving-doubling\""
             }
-            Operation::AllToAll => "\"direct\" or \"pairwise\"",
+            Operation::AllToAll => "\"direct\", \"pairwise\" or \"hierarchical\"",
             Operation::Broadcast => "\"ring\" or \"tree\"",
             Operation::Barrier => "\"dissemination\"",
         };

@@ -2,6 +2,7 @@
 
 mod job;
 mod matching;
+mod progress;
 mod rank;
 mod shared;
 #[cfg(test)]
@@ -92,8 +93,8 @@ pub(crate) struct Mistake {
 }
 
 impl Schedule {
-    /// Checks that each message that a rank waits for is sent, and that no operation waits for
-    /// itself.
+    /// Checks that each message that a rank waits for is sent, that no operation waits for itself,
+    /// and that ranks do not wait for each other.
     pub(crate) fn check(&self) -> Result<(), Mistake> {
         let ranks = self.ranks.len() as u32;
         // Messages minus receptions, by sender, receiver and tag, with a place.
@@ -129,8 +130,25 @@ impl Schedule {
                 );
                 Err(Mistake { rank, place, problem })
             }
-            None => Ok(()),
+            None => self.check_progress(),
         }
+    }
+
+    /// Checks that all operations can end.
+    fn check_progress(&self) -> Result<(), Mistake> {
+        let Some((rank, op)) = progress::stuck(self) else { return Ok(()) };
+        let own = &self.ranks[rank as usize];
+        let waits = match own.ops[op as usize] {
+            Op::Recv { from: Some(from), tag: Some(tag) } => {
+                format!("for a message from rank {from} with tag {tag}")
+            }
+            _ => "for other ranks to begin the same collective operation".into(),
+        };
+        let problem = format!(
+            "the ranks wait for each other: this operation waits {waits}, and what comes before \
+             that waits for rank {rank} in turn"
+        );
+        Err(Mistake { rank, place: own.places[op as usize], problem })
     }
 }
 

@@ -10,6 +10,16 @@ use crate::checks;
 /// # Errors
 /// What cannot be read, which host does not exist or is named twice, or which range runs backwards.
 pub fn parse(text: &str, hosts: u32) -> Result<Vec<HostId>, String> {
+    let mut set = parse_in_order(text, hosts)?;
+    set.sort_unstable();
+    Ok(set)
+}
+
+/// The same in the order in which `text` names them.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_in_order(text: &str, hosts: u32) -> Result<Vec<HostId>, String> {
     checks::hosts(hosts)?;
     if text.trim() == "all" {
         return Ok((0..hosts).map(HostId).collect());
@@ -23,8 +33,9 @@ pub fn parse(text: &str, hosts: u32) -> Result<Vec<HostId>, String> {
         }
         set.extend((first..=last).map(HostId));
     }
-    set.sort_unstable();
-    match set.windows(2).find(|pair| pair[0] == pair[1]) {
+    let mut sorted = set.clone();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(format!("host {} is named twice: name each host once", pair[0])),
         None => Ok(set),
     }

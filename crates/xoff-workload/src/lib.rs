@@ -35,6 +35,7 @@ pub mod long_lived;
 mod mix;
 pub mod open_loop;
 pub mod permutation;
+mod pipeline;
 mod priority;
 pub mod queries;
 pub(crate) mod ranks;
@@ -59,6 +60,7 @@ pub use long_lived::{LongLived, LongLivedConfig};
 pub use mix::{Frequency, Mix};
 pub use open_loop::{Arrivals, LoadOn, OpenLoop, OpenLoopConfig};
 pub use permutation::{Permutation, PermutationConfig};
+pub use pipeline::{PipelineConfig, PipelineSchedule};
 pub use priority::{DscpMap, Priority};
 pub use queries::{Queries, QueriesConfig, Workflow};
 pub use ranks::Placement;
@@ -98,6 +100,8 @@ xoff_core::seam! {
         Connections(ConnectionsConfig) = "connections",
         /// Collective operations of training jobs.
         Collective(CollectiveConfig) = "collective",
+        /// A training job with pipeline parallelism.
+        Pipeline(PipelineConfig) = "pipeline",
         /// Operations of ranks in a GOAL schedule.
         Goal(GoalConfig) = "goal",
         /// Operations of ranks in a Chakra execution trace.
@@ -308,6 +312,17 @@ pub struct Capacity {
     pub host_rates: Vec<BitRate>,
     /// The racks, if the network is a fabric of two layers with equal racks.
     pub racks: Option<Racks>,
+    /// Which hosts are near each other.
+    pub grouping: Grouping,
+}
+
+/// Which hosts are near each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grouping {
+    /// The switch of each host's first link: its rack, or its rail if hosts are GPUs.
+    pub leaves: Vec<u32>,
+    /// The number of successive hosts that are the GPUs of a server, if hosts are GPUs.
+    pub in_server: Option<u32>,
 }
 
 impl Capacity {

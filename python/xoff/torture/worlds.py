@@ -409,6 +409,20 @@ def _collective(rng: random.Random, fabric: Fabric, at: Times) -> Section:
     return drawn
 
 
+def _pipeline(rng: random.Random, fabric: Fabric, at: Times) -> Section:
+    return {
+        "schedule": rng.choice(("gpipe", "1f1b")),
+        "micro_batches": rng.randrange(1, 6),
+        "hosts": ",".join(map(str, rng.sample(range(fabric.hosts), min(fabric.hosts, 5)))),
+        "placement": rng.choice(("packed", "listed")),
+        "forward": duration(rng.uniform(0, at.measure / 20)),
+        "backward": duration(rng.uniform(0, at.measure / 20)),
+        "bytes": f"{64 + round(fabric.host_rate / 8e12 * at.measure / 5 * rng.random())}B",
+        "rounds": rng.randrange(1, 3),
+        "start": duration(rng.uniform(0, at.end)),
+    }
+
+
 def _defaults(rng: random.Random, fabric: Fabric, at: Times) -> Section:
     del rng, fabric, at
     return {}
@@ -424,6 +438,7 @@ _SOURCES: dict[str, Callable[[random.Random, Fabric, Times], Section]] = {
     "queries": _queries,
     "successive": _successive,
     "collective": _collective,
+    "pipeline": _pipeline,
 }
 
 
@@ -501,8 +516,10 @@ def fault(rng: random.Random, topology: str, fabric: Fabric, at: Times) -> Secti
         drawn[key] = between(rng, ratio / 5000, ratio)
         return {"kind": kind, **drawn}
     drawn["detection"] = duration(at.measure * rng.uniform(0.01, 0.3))
+    drawn["local_repair"] = rng.random() < 0.3
     if kind == "switch-down":
-        drawn["switch"] = f"spine:{rng.randrange(fabric.spines)}" if fabric.spines else "leaf:0"
+        in_core = fabric.spines and rng.random() < 0.7
+        drawn["switch"] = f"spine:{rng.randrange(fabric.spines)}" if in_core else "leaf:0"
     else:
         drawn["link"] = link
     if kind == "flap":

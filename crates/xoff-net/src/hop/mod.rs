@@ -40,7 +40,9 @@ pub(crate) use frame_sender::FrameSender;
 pub(crate) use ingress::IngressControl;
 pub use nic_queues::NicQueues;
 pub use none::{NoHopConfig, Uncontrolled};
-pub use pfc::{ClassPfc, ClassStats, Pfc, PfcConfig, Refused, StuckQueue, Watchdog, Watched};
+pub use pfc::{
+    ClassPfc, ClassStats, Pfc, PfcConfig, Reaction, Refused, StuckQueue, Watchdog, Watched,
+};
 pub use settings::{Derived, HopContext, HopPort, HopSettings, HopSite, NetworkSize, PfcPort};
 pub use sfc::{Deployment, FilterKey, Sfc, SfcConfig, SfcPort, SfcStats, SignalAt};
 

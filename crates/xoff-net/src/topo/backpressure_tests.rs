@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use xoff_core::{BitRate, HostId, Ps};
 
-use super::super::{FatTreeConfig, LeafSpineConfig, Link, fat_tree, leaf_spine};
+use super::super::{FatTreeConfig, LeafSpineConfig, Link, Missing, fat_tree, leaf_spine};
 use super::*;
 
 fn link(a: u32, b: u32) -> Link {
@@ -133,7 +133,8 @@ proptest! {
         let whole = Routes::new(&topology).unwrap();
         let bounces = bounces(&topology).unwrap();
         prop_assert_eq!(bounces.len() as u32, leaves * spines * spines);
-        if let Ok(left) = Routes::without(&topology, &ports_between(&topology, &names)) {
+        let missing = Missing::links(ports_between(&topology, &names));
+        if let Ok(left) = Routes::without(&topology, &missing) {
             let graph = Backpressure::new(&topology, &[&whole, &left]);
             let elided = graph.to_elide();
             prop_assert!(elided.pairs().all(|turn| bounces.pairs().any(|other| other == turn)));
@@ -159,7 +160,7 @@ fn shortest_paths_of_a_fat_tree_close_no_cycle() {
 fn two_links_that_are_down_close_a_cycle() {
     let topology = leaves_and_spines(4, 2);
     let down = ports_between(&topology, &[("leaf:0", "spine:0"), ("leaf:1", "spine:1")]);
-    let routes = Routes::without(&topology, &down).unwrap();
+    let routes = Routes::without(&topology, &Missing::links(down)).unwrap();
     let graph = Backpressure::new(&topology, &[&routes]);
     let knots = graph.knots();
     assert_eq!(knots.iter().map(|knot| knot.ports).collect::<Vec<_>>(), [4, 4]);
@@ -187,8 +188,11 @@ fn two_links_that_are_down_close_a_cycle() {
 fn packets_under_way_may_bounce_when_routes_change() {
     let topology = leaves_and_spines(4, 2);
     let whole = Routes::new(&topology).unwrap();
-    let left =
-        Routes::without(&topology, &ports_between(&topology, &[("leaf:0", "spine:0")])).unwrap();
+    let left = Routes::without(
+        &topology,
+        &Missing::links(ports_between(&topology, &[("leaf:0", "spine:0")])),
+    )
+    .unwrap();
     let [before, after, between] = [&[&whole][..], &[&left], &[&whole, &left]]
         .map(|routes| Backpressure::new(&topology, routes));
     assert!(before.to_elide().is_empty() && after.to_elide().is_empty());

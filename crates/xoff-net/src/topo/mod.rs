@@ -16,9 +16,11 @@ mod fat_tree;
 mod graph;
 mod host_routes;
 mod leaf_spine;
+mod missing;
 mod nodes;
 mod places;
 mod rail;
+mod repair;
 mod routes;
 mod search;
 mod star;
@@ -43,6 +45,7 @@ pub use dumbbell::{DumbbellConfig, dumbbell};
 pub use fat_tree::{FatTreeConfig, fat_tree};
 pub use graph::{Graph, GraphConfig};
 pub use leaf_spine::{LeafSpineConfig, leaf_spine};
+pub use missing::Missing;
 pub use rail::{RailConfig, rail};
 pub use routes::{Route, Routes};
 pub use star::{StarConfig, star};
@@ -214,6 +217,10 @@ pub struct Topology {
     /// Rows, columns and planes of switches that are numbered row by row and plane by plane, and
     /// have links to their neighbours in each dimension: pictures draw them so.
     pub grid: Option<[u32; 3]>,
+    /// The number of successive hosts that are the GPUs of a server, if hosts are GPUs.
+    pub in_server: Option<u32>,
+    /// Whether there may be hosts that no path joins, so that traffic must not need one.
+    pub is_partial: bool,
     /// The most table entries of a route, if routes list a port several times by its capacity.
     pub weighted: Option<u32>,
     /// The number of each node where it comes from, if it has another here.
@@ -285,6 +292,8 @@ impl Topology {
             core_capacity,
             next_hops,
             grid: None,
+            in_server: None,
+            is_partial: false,
             weighted: None,
             given: None,
             labels: None,

@@ -2,6 +2,7 @@
 //! server (NVIDIA DGX SuperPOD reference architecture; Wang et al., "Rail-only: A Low-Cost
 //! High-Performance Network for Training LLMs with Trillion Parameters", HotI 2024, §2).
 
+use xoff_core::knobs::{Effect, because};
 use xoff_core::{BitRate, NodeId, Ps, knobs};
 
 use super::census::product;
@@ -14,7 +15,9 @@ knobs! {
     ///
     /// Hosts are numbered server by server. Those of one server reach each other through its
     /// switch, those of one rail and pod through their leaf, all others through a spine. A GPU
-    /// forwards nothing for others.
+    /// forwards nothing for others. So without spines, in a rail-only fabric, it reaches the GPUs
+    /// of its server and of its rail only. Such a fabric carries jobs whose messages need no more, for
+    /// example `kind = "collective"` with `algorithm = "hierarchical"`.
     pub struct RailConfig in "rail" {
         /// Pods of servers.
         pods: u32 = 1,
@@ -22,25 +25,29 @@ knobs! {
         servers_per_pod: u32 = 16,
         /// GPUs of a server, and rails of a pod.
         gpus_per_server: u32 = 8,
-        /// Spines, each with links to all leaves.
+        /// Spines, each with links to all leaves; 0: a rail-only fabric.
         spines: u32 = 16,
         /// Links from each leaf to each spine.
-        links_per_spine: u32 = 1,
+        links_per_spine: u32 = 1 => [HAS_SPINES],
         /// Rate of a NIC's link.
         nic_rate: BitRate = BitRate::from_gbps(400),
         /// Rate of a link between leaf and spine.
-        spine_rate: BitRate = BitRate::from_gbps(400),
+        spine_rate: BitRate = BitRate::from_gbps(400) => [HAS_SPINES],
         /// Rate of a GPU's link inside its server; 0bps: there is none. The default is NVLink's
         /// 450 GB/s each way (NVIDIA H100 data sheet).
         server_rate: BitRate = BitRate::from_gbps(3600),
         /// Propagation delay of a NIC's link.
         nic_delay: Ps = Ps::from_us(1),
         /// Propagation delay of a link between leaf and spine.
-        spine_delay: Ps = Ps::from_us(1),
+        spine_delay: Ps = Ps::from_us(1) => [HAS_SPINES],
         /// Propagation delay of a link inside a server.
         server_delay: Ps = Ps::from_ns(100),
     }
 }
+
+/// Without spines there are no links to them.
+const HAS_SPINES: Effect<RailConfig> =
+    Effect::Unless(|rail| because(rail.spines == 0, "rail.spines = 0"));
 
 impl RailConfig {
     /// Whether servers have a switch inside.
@@ -61,12 +68,17 @@ impl TopologySettings for RailConfig {
     }
 
     fn check(&self) -> Result<(), (&'static str, String)> {
-        match self.counts().into_iter().find(|&(_, count)| count == 0) {
-            Some((key @ "spines", _)) => {
-                let message = "spines is 0: without spines, rails cannot reach each other";
-                Err((key, message.into()))
-            }
+        let counts = self.counts().into_iter();
+        match counts.clone().find(|&(key, count)| count == 0 && key != "spines") {
             Some((key, _)) => Err((key, format!("{key} is 0: give at least 1"))),
+            None if self.spines == 0 && self.pods > 1 => {
+                Err(("spines", "spines is 0: without spines, pods cannot reach each other".into()))
+            }
+            None if self.spines == 0 && !self.has_server_switches() => {
+                let message = "spines is 0: without spines and links inside servers \
+                               (server_rate), rails cannot reach each other";
+                Err(("spines", message.into()))
+            }
             None if product(&[self.pods, self.servers_per_pod, self.gpus_per_server]) < 2 => {
                 Err(("servers_per_pod", "there is one host: a network needs at least two".into()))
             }
@@ -142,7 +154,10 @@ pub fn rail(config: &RailConfig) -> Result<Topology, String> {
         labels = vec![String::new(); first_inside as usize];
         labels.extend((0..servers).map(|server| format!("server{server}")));
     }
-    Ok(Topology::new(hosts, tiers, &links)?.with_labels(labels))
+    let mut topology = Topology::new(hosts, tiers, &links)?.with_labels(labels);
+    topology.in_server = Some(gpus_per_server);
+    topology.is_partial = spines == 0;
+    Ok(topology)
 }
 
 #[cfg(test)]
@@ -186,6 +201,19 @@ mod tests {
     }
 
     #[test]
+    fn without_spines_hosts_meet_in_their_server_and_on_their_rail_only() {
+        let topology = rail(&RailConfig { pods: 1, spines: 0, ..small() }).unwrap();
+        let routes = Routes::new(&topology).unwrap();
+        let path = |from, to| path(&topology, &routes, from, to);
+        assert_eq!(path(0, 3), ["server0", "3"]);
+        assert_eq!(path(1, 9), ["leaf:1", "9"]);
+        let joins = |from, to| routes.joins(HostId(from), HostId(to));
+        assert!(joins(0, 3) && joins(3, 0) && joins(1, 9));
+        assert!(!joins(0, 5) && !joins(5, 0));
+        assert_eq!(routes.longest(), 2);
+    }
+
+    #[test]
     fn without_a_switch_inside_a_server_rails_meet_at_spines() {
         let topology = rail(&RailConfig { server_rate: BitRate(0), ..small() }).unwrap();
         let routes = Routes::new(&topology).unwrap();
@@ -197,6 +225,8 @@ mod tests {
     fn wrong_settings_name_their_key() {
         let key = |config: RailConfig| config.check().unwrap_err().0;
         assert_eq!(key(RailConfig { spines: 0, ..small() }), "spines");
+        let inside = RailConfig { spines: 0, pods: 1, server_rate: BitRate(0), ..small() };
+        assert_eq!(key(inside), "spines");
         assert_eq!(key(RailConfig { gpus_per_server: 0, ..small() }), "gpus_per_server");
         let one = RailConfig { pods: 1, servers_per_pod: 1, gpus_per_server: 1, ..small() };
         assert_eq!(key(one), "servers_per_pod");

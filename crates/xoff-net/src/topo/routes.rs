@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use xoff_core::{HostId, PortId};
 
 use super::host_routes::HostRoutes;
+use super::missing::Missing;
 use super::search::{Ends, FAR, Search, SwitchLinks};
 use super::{NextHops, Port, Topology};
 
@@ -43,16 +44,16 @@ impl Routes {
     /// # Errors
     /// If a host cannot reach another.
     pub fn new(topology: &Topology) -> Result<Self, String> {
-        Self::without(topology, &[])
+        Self::without(topology, &Missing::default())
     }
 
-    /// The same without the links of these ports. Both ends of a link are named. Groups keep their
-    /// numbers.
+    /// The same without some parts of the network. Groups keep their numbers.
     ///
     /// # Errors
     /// If a host cannot reach another.
-    pub fn without(topology: &Topology, ports: &[PortId]) -> Result<Self, String> {
+    pub fn without(topology: &Topology, missing: &Missing) -> Result<Self, String> {
         let switches = topology.switch_ids().len();
+        let ports = &*missing.ports;
         let Groups { group_of, access_port, ends } = Groups::new(topology, ports)?;
         let groups = ends.len();
         let mut routes = Self {
@@ -66,20 +67,34 @@ impl Routes {
             longest: 2,
         };
         let links = SwitchLinks::new(topology, ports);
+        let links_to_dead = missing.with_dead_switches(topology);
+        let dead = missing.dead_groups(topology, &ends);
         let mut known = vec![FxHashMap::default(); switches];
+        let dead_switches = missing.dead_switches(topology);
         for (group, to) in ends.iter().enumerate() {
+            let whole = links_to_dead.as_ref();
+            let links = whole.filter(|_| dead[group]).unwrap_or(&links);
             let search = links.search(to);
-            routes.add_group(&links, (group, to), &search, &mut known);
+            routes.add_group(0..switches, links, (group, to), &search, &mut known);
+            if let Some(whole) = whole.filter(|_| !dead[group]) {
+                // A dead switch needs its routes when it is back, before all know.
+                let search = whole.search(to);
+                let dead = dead_switches.iter().copied();
+                routes.add_group(dead, whole, (group, to), &search, &mut known);
+            }
             routes.by_host.add_group(links.order, &search);
-            routes.add_distances(group, &search, links.lengths(&search), &ends)?;
+            let lengths = links.lengths(&search);
+            let is_partial = topology.is_partial;
+            routes.add_distances(group, &search, lengths, (&ends, &dead), is_partial)?;
         }
         Ok(routes)
     }
 
-    /// Adds every switch's route to a group. Groups with the same ports share one list (`known`): a
-    /// switch of a large network has few different lists.
+    /// Adds the routes of some switches to a group. Groups with the same ports share one list
+    /// (`known`): a switch of a large network has few different lists.
     fn add_group(
         &mut self,
+        switches: impl IntoIterator<Item = usize>,
         links: &SwitchLinks,
         (group, ends): (usize, &Ends),
         search: &Search,
@@ -87,7 +102,8 @@ impl Routes {
     ) {
         let capacities = links.weighted.map(|_| links.capacities(search)).unwrap_or_default();
         let mut ports = Vec::new();
-        for (switch, &cost) in search.costs.iter().enumerate() {
+        for switch in switches {
+            let cost = search.costs[switch];
             ports.clear();
             if cost == 0 {
                 let here = ends.iter().filter(|end| end.0 == switch);
@@ -129,10 +145,14 @@ impl Routes {
         group: usize,
         search: &Search,
         (fewest, most): (Vec<u16>, Vec<u16>),
-        ends: &[Ends],
+        (ends, dead): (&[Ends], &[bool]),
+        is_partial: bool,
     ) -> Result<(), String> {
         for (other, from) in ends.iter().enumerate() {
             let cost = from.iter().map(|end| search.costs[end.0]).min().unwrap_or(FAR);
+            if cost == FAR && (dead[other] || is_partial) {
+                continue;
+            }
             if cost == FAR {
                 let host = |group: usize| self.group_of.iter().position(|&g| g as usize == group);
                 let (from, to) = (host(other).unwrap_or(0), host(group).unwrap_or(0));
@@ -221,6 +241,13 @@ impl Routes {
     pub fn links_between(&self, src: HostId, dst: HostId) -> u32 {
         let (from, to) = (self.group_of(src), self.group_of(dst));
         2 + u32::from(self.distance[from as usize * self.groups + to as usize])
+    }
+
+    /// Whether a path leads from one host to another.
+    #[must_use]
+    pub fn joins(&self, src: HostId, dst: HostId) -> bool {
+        let (from, to) = (self.group_of(src), self.group_of(dst));
+        self.distance[from as usize * self.groups + to as usize] != u16::MAX
     }
 
     /// The most links between two hosts.
@@ -326,7 +353,7 @@ mod tests {
         let topology = leaf_spine(&LeafSpineConfig::default()).unwrap();
         let down = topology.port_at(NodeId(128), 17);
         let ends = [down, topology.port(down).peer];
-        let routes = Routes::without(&topology, &ends).unwrap();
+        let routes = Routes::without(&topology, &Missing::links(ends)).unwrap();
         let whole = Routes::new(&topology).unwrap();
         assert_eq!(routes.group_of, whole.group_of);
         let choices = |routes: &Routes, switch: usize, group: usize| {
@@ -344,7 +371,7 @@ mod tests {
             .map(|number| topology.port_at(NodeId(128), number))
             .flat_map(|port| [port, topology.port(port).peer])
             .collect();
-        let error = Routes::without(&topology, &all).unwrap_err();
+        let error = Routes::without(&topology, &Missing::links(all)).unwrap_err();
         assert!(error.contains("cannot reach"), "{error}");
     }
 
@@ -396,14 +423,14 @@ mod tests {
         assert_eq!(far(&routes, 2, 0), [5, 6, 3, 0]);
         let first_link = topology.first_port(NodeId(0));
         let ends = [first_link, topology.port(first_link).peer];
-        let rest = Routes::without(&topology, &ends).unwrap();
+        let rest = Routes::without(&topology, &Missing::links(ends)).unwrap();
         assert_eq!(far(&rest, 0, 2), [4, 6, 5, 2]);
         assert_eq!(far(&rest, 2, 0), [5, 6, 4, 0]);
         topology.next_hops = NextHops::Descending;
         let routes = Routes::new(&topology).unwrap();
         assert_eq!(ports(&routes, 0, 2), [1, 0]);
         let all = [(0, 0), (0, 1)].map(|(node, port)| topology.port_at(NodeId(node), port));
-        let error = Routes::without(&topology, &all).unwrap_err();
+        let error = Routes::without(&topology, &Missing::links(all)).unwrap_err();
         assert!(error.contains("cannot reach"), "{error}");
     }
 
@@ -440,11 +467,13 @@ mod tests {
         assert_eq!(weighted.ports(4, group(&weighted)), [2, 3]);
         // Without one of the two links at the end, the third path has 50 Gb/s.
         let down = topology.port_at(NodeId(6), 3);
-        let left = Routes::without(&topology, &[down, topology.port(down).peer]).unwrap();
+        let left =
+            Routes::without(&topology, &Missing::links([down, topology.port(down).peer])).unwrap();
         let expected = [&[1; 4][..], &[2; 8], &[3, 4]].concat();
         assert_eq!(left.ports(0, group(&left)), expected);
         topology.weighted = Some(8);
-        let rounded = Routes::without(&topology, &[down, topology.port(down).peer]).unwrap();
+        let rounded =
+            Routes::without(&topology, &Missing::links([down, topology.port(down).peer])).unwrap();
         assert_eq!(rounded.ports(0, group(&rounded)), [1, 1, 2, 2, 2, 2, 3, 4]);
     }
 

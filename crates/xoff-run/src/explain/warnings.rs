@@ -3,7 +3,11 @@
 
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam as _;
+use xoff_core::{Bytes, Ps};
+use xoff_net::buffer::Profile;
+use xoff_net::hop::Reaction;
 use xoff_net::packet::CLASSES;
+use xoff_net::topo::Port;
 use xoff_sim::Setup;
 use xoff_sim::setup::EcnSetup;
 use xoff_sim::simulation::Plan;
@@ -15,7 +19,33 @@ pub(super) fn warnings(setup: &Setup, plan: &Plan) -> Vec<String> {
     found.extend(timeout(setup, plan));
     found.extend(faults(setup, plan));
     found.extend(balance(setup));
+    found.extend(headrooms(setup));
     found
+}
+
+/// Lossless classes whose headroom is less than what arrives after a pause over some link.
+fn headrooms(setup: &Setup) -> Vec<String> {
+    let mtu = setup.hosts.frame.payload.0 + u64::from(setup.hosts.overhead());
+    let (topology, frame) = (&setup.topology, setup.switch.hop.frame_bytes());
+    let needs = |port: &Port| {
+        let (rate, delay, frame) = (port.rate.0, port.delay, frame.into());
+        let (response, generation, outstanding) = (Ps(0), Ps(0), 0);
+        let reaction = Reaction { rate, delay, mtu, frame, response, generation, outstanding };
+        reaction.headroom() + reaction.granularity()
+    };
+    let ports = topology.switch_ids().flat_map(|node| topology.ports_of(node));
+    let Some(port) = ports.max_by_key(|port| needs(port)) else { return Vec::new() };
+    let needed = Bytes(needs(port));
+    let warning = |(class, own): (u8, Profile)| {
+        let headroom = own.headroom.filter(|headroom| *headroom < needed)?;
+        Some(format!(
+            "class {class} of buffer.by_class has a headroom of {headroom}, but up to {needed} \
+             arrive after a pause over a link of {} with a delay of {}: packets of a lossless \
+             class may be dropped",
+            port.rate, port.delay
+        ))
+    };
+    setup.switch.buffer.by_class.iter().filter_map(warning).collect()
 }
 
 fn marks(setup: &Setup) -> Option<String> {
@@ -117,6 +147,15 @@ mod tests {
         let short = "at = \"10us\"\nuntil = \"30us\"\ndetection = \"20us\"\n";
         let short = one("bfc", &format!("{fault}{short}"), &[]);
         assert!(short.contains("no route changes"), "{short}");
+        let classes = "traffic.0.priority=3";
+        let little = "buffer.by_class=3: headroom 20KB, 0: lossy";
+        let sets = ["switch.scheduler=ets", "transport.timeout=10ms", classes, little];
+        let little = one("pfc", "", &sets);
+        assert!(
+            little.starts_with("class 3 of buffer.by_class has a headroom of 20KB"),
+            "{little}"
+        );
+        assert!(little.contains("over a link of 100Gbps with a delay of"), "{little}");
         let star = one("homa", "", &["network.topology=star", "traffic.0.load_on=hosts"]);
         assert!(star.contains("switch.balance = \"spray\" cannot matter"), "{star}");
     }

@@ -5,6 +5,9 @@ use xoff_sim::Simulation;
 
 use super::Context;
 
+/// Unfinished flows of a class that are described.
+const SHOWN: usize = 3;
+
 /// One text for each. `payload_load` is the load realised.
 pub(super) fn warnings(
     simulation: &Simulation,
@@ -12,7 +15,8 @@ pub(super) fn warnings(
     payload_load: f64,
 ) -> Vec<String> {
     let mut warnings: Vec<String> = of_load(context, payload_load).into_iter().collect();
-    for class in simulation.classes() {
+    let mut any = false;
+    for (number, class) in (0..).zip(simulation.classes()) {
         let unfinished = class.all.flows() - class.all.finished();
         if unfinished > 0 {
             warnings.push(format!(
@@ -21,8 +25,11 @@ pub(super) fn warnings(
                 class.all.flows(),
                 class.name
             ));
+            warnings.extend(simulation.unfinished_flows(number, SHOWN));
+            any = true;
         }
     }
+    warnings.extend(simulation.lost_on_links().filter(|_| any));
     warnings.extend(of_requests(simulation));
     warnings.extend(of_jobs(simulation));
     warnings.extend(of_dead_hosts(simulation));

@@ -1,6 +1,7 @@
 //! Collective operations on an idle fabric against their closed forms.
 
 use crate::common::{finish, open, open_on};
+use xoff_run::Run;
 use xoff_run::summary::Job;
 use xoff_sim::{FlowRow, RoundRow, StepRow, Threads};
 
@@ -101,6 +102,60 @@ fn a_hierarchy_takes_the_time_of_its_rings() {
     let across = ring(2 * (servers - 1), piece / servers, BYTE);
     let back = 2 * (ACK * BYTE / FASTER + DELAY);
     assert_eq!(time(&text), 2 * within + across + back);
+}
+
+/// Without spines, the same job takes the same time, and an all-to-all of one packet for each rank
+/// goes within servers, then on rails.
+#[test]
+fn a_rail_only_fabric_carries_what_stays_in_servers_and_on_rails() {
+    let text = |spines: u32, job: &str| {
+        format!(
+            "scheme = \"pfc\"\n\
+             [network]\ntopology = \"rail\"\n\
+             [rail]\nservers_per_pod = 3\ngpus_per_server = 4\nspines = {spines}\n\
+             [run]\nwarmup = \"0us\"\nmeasure = \"10us\"\ndrain = \"1s\"\n\
+             [[traffic]]\n{job}\n"
+        )
+    };
+    let all_reduce = "kind = \"collective\"\nalgorithm = \"hierarchical\"\nbytes = \"1MB\"";
+    assert_eq!(time(&text(0, all_reduce)), time(&text(1, all_reduce)));
+    let all_to_all = format!("{all_reduce}\noperation = \"all-to-all\"");
+    let found = outcome(&text(0, &all_to_all), &[], Threads::ONE);
+    let messages: Vec<u64> = found.steps.iter().map(|step| step.messages).collect();
+    assert_eq!(messages, [12 * 3, 12 * 2]);
+    let direct = "kind = \"collective\"\noperation = \"all-to-all\"\nalgorithm = \"direct\"";
+    for (job, said) in [
+        (direct, "has messages from host 0 to host 5, which no path joins"),
+        ("kind = \"permutation\"\nbytes = \"1MB\"", "and rail.spines is 0: give the rails spines"),
+    ] {
+        let error = Run::open(&text(0, job), "test.toml", &[], Threads::ONE).err();
+        let error = error.expect("is refused").to_string();
+        assert!(error.contains(said), "{error}");
+        open(&text(1, job), &[]);
+    }
+}
+
+/// With messages of one packet on an idle star, GPipe takes (m + p - 1) (f + b), and the way to the
+/// last stage and back in 2 (p - 1) messages.
+#[test]
+fn a_pipeline_takes_the_time_of_its_closed_form() {
+    for (stages, micro_batches) in [(2, 1), (4, 8), (8, 5)] {
+        let job = format!(
+            "schedule = \"gpipe\"\nmicro_batches = {micro_batches}\nforward = \"20us\"\n\
+             backward = \"45us\"\nbytes = \"1000B\""
+        );
+        let text = star(stages, 1000, &job).replace("\"collective\"", "\"pipeline\"");
+        let computing = u64::from(micro_batches + stages - 1) * 65_000_000;
+        let message = 2 * (PACKET * BYTE + DELAY);
+        let found = outcome(&text, &[], Threads::ONE);
+        let round = &found.rounds[0];
+        let expected = computing + 2 * u64::from(stages - 1) * message;
+        assert_eq!(round.end_ps, expected, "{stages} {micro_batches}");
+        assert_eq!(found.job.iteration_us, Some(expected as f64 / 1e6));
+        assert_eq!(found.flows.len() as u32, 2 * micro_batches * (stages - 1));
+        let several = outcome(&text, &["traffic.0.schedule=1f1b"], Threads::up_to(3));
+        assert!(several.rounds[0].end_ps >= expected, "messages delay 1F1B at least as much");
+    }
 }
 
 /// Bytes alone: 2 (n-1)/n S/C.

@@ -82,6 +82,29 @@ fn a_link_that_is_down_is_avoided_once_it_is_noticed() {
     assert_eq!((dropped.packets, dropped.bytes), (packets, bytes));
 }
 
+/// With local repair, the leaf at the end of the link avoids it from the step of the failure to the
+/// recovery. The spine has no other port to that leaf, so it sends into the link until all switches
+/// know.
+#[test]
+fn a_leaf_repairs_its_routes_before_others_know() {
+    let mut run = open(&with(&format!("{DOWN}local_repair = true\n")), &SETS);
+    let [leaf, spine] = samples(&mut run);
+    for (up, down) in leaf.iter().zip(&spine) {
+        match up.time_ps / 1_000_000 {
+            // What waited for the link is lost, then nothing more is sent into it.
+            250 => assert!(up.tx_packets == 0 && up.drops < 10 && down.drops > 0, "{up:?}"),
+            300 => {
+                assert_eq!((up.tx_packets, up.drops), (0, 0), "{up:?}");
+                assert!(down.tx_packets == 0 && down.drops > 0, "{down:?}");
+            }
+            350..=700 => assert_eq!(up.tx_packets + up.drops + down.tx_packets + down.drops, 0),
+            _ => assert!(up.tx_packets > 0 && down.tx_packets > 0),
+        }
+    }
+    let progress = run.progress();
+    assert_eq!(progress.flows_started, progress.flows_finished);
+}
+
 /// Packets on the link when it goes down are lost. Here one flow has the link to itself, which is
 /// down for less time than a packet takes through it.
 #[test]
@@ -286,7 +309,13 @@ fn faults_that_cannot_be_are_refused() {
     refused(&kept, &["switch.hop=none"], "keep_pauses = true has no effect: nothing sends pauses");
     let spine = |settings: &str| with(&format!("[[fault]]\nkind = \"switch-down\"\n{settings}"));
     refused(&spine("switch = \"3\"\n"), &SETS, "\"3\" is a host: write a switch as spine:1");
-    refused(&spine("switch = \"leaf:0\"\n"), &SETS, "disconnects the network: host ");
+    let core = format!(
+        "{}[[fault]]\nkind = \"switch-down\"\nswitch = \"spine:0\"\n",
+        SCENARIO.replace("spines = 4", "spines = 1")
+    );
+    refused(&core, &SETS, "disconnects the network: host ");
+    let at_once = format!("{DOWN}local_repair = true\n").replace("\"100us\"", "\"0us\"");
+    refused(&with(&at_once), &SETS, "local_repair = true has no effect with detection = \"0s\"");
     let flap = "[[fault]]\nkind = \"flap\"\nlink = \"leaf:1,spine:2\"\ndown = \"1ms\"\n";
     refused(&with(flap), &SETS, "down is 1ms: it must be more than zero and less than period");
     let often = flap.replace("1ms", "5us") + "period = \"50us\"\n";

@@ -72,6 +72,53 @@ fn a_dead_host_cuts_off_its_own_flows_and_no_others() {
     assert!(ran > 3 * refused, "{ran} runs, {refused} refused");
 }
 
+/// A leaf dies, and its hosts with it: under every preset the flows of all other hosts end, and the
+/// run does not depend on threads.
+#[test]
+fn a_dead_leaf_cuts_off_the_flows_of_its_hosts_and_no_others() {
+    let dead_leaf = |until: &str| {
+        format!(
+            "[[fault]]\nkind = \"switch-down\"\nswitch = \"leaf:1\"\nat = \"50us\"\n\
+             until = \"{until}\"\ndetection = \"20us\"\n"
+        )
+    };
+    let of_leaf = 4..8;
+    let mut several = [2, 3, 8].into_iter().cycle();
+    let (mut ran, mut refused) = (0, 0);
+    for (scheme, _) in presets() {
+        for until in ["0us", "150us"] {
+            let mut found = Vec::new();
+            for threads in [1].into_iter().chain(several.next()) {
+                let mut run = match opened(&scheme, &dead_leaf(until), threads) {
+                    Ok(run) => run,
+                    Err(said) => {
+                        let is_known = REFUSALS.iter().any(|known| said.contains(known));
+                        assert!(is_known, "{scheme}:\n{said}");
+                        refused += 1;
+                        continue;
+                    }
+                };
+                let (flows, cut_off) = rows(&mut run);
+                assert_eq!(cut_off.is_empty(), until != "0us", "{scheme}");
+                for row in &cut_off {
+                    let ends = [row.src, row.dst];
+                    assert!(of_leaf.contains(&row.host) && ends.contains(&row.host), "{row:?}");
+                }
+                let progress = run.progress();
+                let all = (flows.len() + cut_off.len()) as u64;
+                assert_eq!(progress.flows_started, all, "{scheme} {until}: flows have not ended");
+                assert_eq!(pauses(&run), 0, "{scheme} {until}");
+                found.push((run.digest(), run.summary().json(), flows, cut_off));
+                ran += 1;
+            }
+            for pair in found.windows(2) {
+                assert!(pair[0] == pair[1], "{scheme} {until} depends on threads");
+            }
+        }
+    }
+    assert!(ran > 3 * refused, "{ran} runs, {refused} refused");
+}
+
 /// Fifteen senders to host 0 around a switch. The receiver goes down, with packets for it in the
 /// switch, or a sender, whose NIC is paused. All senders have sent all once by the end of the run.
 #[test]

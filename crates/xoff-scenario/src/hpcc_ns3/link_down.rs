@@ -1,7 +1,7 @@
 //! `LINK_DOWN`: a link that fails.
 
 use xoff_core::{NodeId, Ps};
-use xoff_net::topo::{Routes, Topology};
+use xoff_net::topo::{Missing, Routes, Topology};
 use xoff_sim::faults::{Defect, Fault};
 
 use super::config::{Config, LinkDown};
@@ -31,9 +31,9 @@ pub(super) fn faults(config: &Config, topology: &Topology) -> Result<Vec<Fault>,
         return Err(format!("LINK_DOWN cuts off host {host}: it has no other link"));
     }
     let ports = vec![port, topology.port(port).peer];
-    Routes::without(topology, &ports)
+    Routes::without(topology, &Missing::links(ports.clone()))
         .map_err(|why| format!("LINK_DOWN of {a} and {b} disconnects the network: {why}"))?;
-    Ok(vec![Fault { defect: Defect::Gone, ports, at, until: Ps::NEVER }])
+    Ok(vec![Fault { defect: Defect::Gone, ports, dead_switch: None, at, until: Ps::NEVER }])
 }
 
 /// The longest step of the grid, up to `most`, that meets the failure.

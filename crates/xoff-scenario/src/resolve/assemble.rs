@@ -65,7 +65,8 @@ impl Resolver<'_> {
         let plan = self.plan(&spec.run);
         let network_of = self.weighted(&spec, topology?)?;
         let (topology, routes, flowtune) = self.attach_allocators(&spec, network_of)?;
-        let flows = self.flows(&spec, &topology, seed, plan.as_ref().map(Span::of))?;
+        let span = plan.as_ref().map(Span::of);
+        let flows = self.flows(&spec, (&topology, &routes), seed, span)?;
         let monitored = self.monitored(&spec.run, topology.servers())?;
         let captured = self.captured(&spec.run, &topology)?;
         let faults = self.link_faults(&topology, &spec);
@@ -154,14 +155,15 @@ impl Resolver<'_> {
     fn flows(
         &mut self,
         spec: &Spec,
-        topology: &Topology,
+        (topology, routes): (&Topology, &Routes),
         seed: u64,
         span: Option<Span>,
     ) -> Option<Flows> {
         let one_class = spec.one_class();
         let capacity = traffic::capacity(topology);
         let one_class = one_class.as_deref();
-        let basis = Basis { capacity: &capacity, seed, span, one_class };
+        let partial = topology.is_partial.then_some(routes);
+        let basis = Basis { capacity: &capacity, seed, span, one_class, partial };
         let Self { reader, folder, needs, .. } = self;
         traffic::read(reader.layers, folder, basis, needs, &mut reader.effective)
     }

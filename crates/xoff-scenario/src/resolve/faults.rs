@@ -2,7 +2,7 @@
 
 use xoff_core::knobs::{Capabilities, Knob as _};
 use xoff_core::seam::Seam as _;
-use xoff_core::{PortId, Ps};
+use xoff_core::{NodeId, PortId, Ps};
 use xoff_net::capability::CONTROL_FRAMES;
 use xoff_net::fabric::RandomLoss;
 use xoff_net::topo::Topology;
@@ -42,12 +42,19 @@ fn faults_of(
     spec: &Spec,
 ) -> Result<Vec<Fault>, String> {
     settings.check()?;
+    if let Defect::Down { detection: Ps(0), local_repair: true } = settings.defect() {
+        return Err(
+            "local_repair = true has no effect with detection = \"0s\": all switches avoid \
+                    the link at once"
+                .into(),
+        );
+    }
     let (at, until) = settings.times();
     if until != Ps(0) && until <= at {
         return Err(format!("until is {until}, which is not after at ({at}); 0s means never"));
     }
     check_composition(settings, spec)?;
-    let ports = ports(settings, topology)?;
+    let Parts { ports, dead_switch, hosts } = parts(settings, topology)?;
     check_rate(settings, &ports, topology)?;
     let RunConfig { warmup, measure, drain, grid, .. } = spec.run;
     let run =
@@ -65,12 +72,60 @@ fn faults_of(
     }
     let fault = |(at, until): (Ps, Ps)| {
         let until = if until == Ps(0) { Ps::NEVER } else { until };
-        let fault = Fault { defect: settings.defect(), ports: ports.clone(), at, until };
+        let (defect, ports) = (settings.defect(), ports.clone());
+        let fault = Fault { defect, ports, dead_switch, at, until };
         check_steps(&fault, grid)?;
         check_timeout(&fault, spec)?;
-        Ok(fault)
+        let host = |ports: &Vec<PortId>| {
+            let (defect, ports) = (Defect::HostDown, ports.clone());
+            Fault { defect, ports, dead_switch: None, at, until }
+        };
+        Ok(hosts.iter().map(host).chain([fault]).collect::<Vec<_>>())
     };
-    periods.into_iter().map(fault).collect()
+    let faults: Result<Vec<_>, String> = periods.into_iter().map(fault).collect();
+    Ok(faults?.into_iter().flatten().collect())
+}
+
+/// The parts of the network that are faulty.
+struct Parts {
+    /// The ports that send into the faulty links.
+    ports: Vec<PortId>,
+    /// The switch that is down, if hosts are down with it.
+    dead_switch: Option<NodeId>,
+    /// The ports of the links of each of these hosts.
+    hosts: Vec<Vec<PortId>>,
+}
+
+fn parts(settings: &FaultConfig, topology: &Topology) -> Result<Parts, String> {
+    match settings.part() {
+        Part::Switch(name) => dead_switch(name, topology).map_err(|why| format!("switch: {why}")),
+        _ => Ok(Parts { ports: ports(settings, topology)?, dead_switch: None, hosts: Vec::new() }),
+    }
+}
+
+/// A switch that is down. With it go the hosts that have no link to another switch.
+fn dead_switch(name: &str, topology: &Topology) -> Result<Parts, String> {
+    let mut ports = links::switch(name, topology)?;
+    let switch = links::node(name.trim(), topology)?;
+    let neighbours = topology.ports_of(switch).iter().map(|port| topology.neighbour(port));
+    let is_lonely = |host: &NodeId| {
+        let mut others = topology.ports_of(*host).iter().map(|port| topology.neighbour(port));
+        topology.is_host(*host) && others.all(|other| other == switch)
+    };
+    let mut hosts: Vec<NodeId> = neighbours.filter(is_lonely).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    if hosts.iter().any(|host| host.0 >= topology.servers()) {
+        return Err(format!("the host of an allocator is on {name}, so the switch cannot go down"));
+    }
+    let of_host = |port: &PortId| {
+        let port = topology.port(*port);
+        [port.node, topology.neighbour(port)].iter().any(|node| hosts.contains(node))
+    };
+    ports.retain(|port| !of_host(port));
+    let dead_switch = (!hosts.is_empty()).then_some(switch);
+    let hosts = hosts.iter().map(|&host| links::with_peers(host, topology)).collect();
+    Ok(Parts { ports, dead_switch, hosts })
 }
 
 /// The ports that send into the faulty links.
@@ -78,8 +133,7 @@ fn ports(settings: &FaultConfig, topology: &Topology) -> Result<Vec<PortId>, Str
     let is_outage = settings.defect().is_outage();
     let link = match settings.part() {
         Part::Switch(name) => {
-            let ports = links::switch(name, topology);
-            return ports.map_err(|why| format!("switch: {why}"));
+            return links::switch(name, topology).map_err(|why| format!("switch: {why}"));
         }
         Part::Host(name) => {
             return links::host(name, topology).map_err(|why| format!("host: {why}"));

@@ -93,7 +93,8 @@ impl Resolver<'_> {
         let span = config.as_ref().map(Span::of_fluid);
         let capacity = traffic::capacity(&topology);
         let one_class = Some("engine = \"fluid\" has no queues");
-        let basis = Basis { capacity: &capacity, seed, span, one_class };
+        let partial = topology.is_partial.then_some(&routes);
+        let basis = Basis { capacity: &capacity, seed, span, one_class, partial };
         let Self { reader, folder, needs, .. } = self;
         let effective = &mut reader.effective;
         let flows = traffic::read(reader.layers, folder, basis, needs, effective)?;

@@ -21,6 +21,9 @@ xoff_core::knobs! {
         /// How long after it went down all switches route around it, and after it is back use it
         /// again. If it is back by then, no switch notices.
         detection: Ps = Ps::from_us(50),
+        /// Whether the switches at the ends of a failed link stop using it at once, where they have
+        /// other ports on shortest paths. All others hear of it after `detection`.
+        local_repair: bool = false,
     }
 }
 
@@ -34,7 +37,7 @@ impl FaultSettings for FlapConfig {
     }
 
     fn defect(&self) -> Defect {
-        Defect::Down { detection: self.detection }
+        Defect::Down { detection: self.detection, local_repair: self.local_repair }
     }
 
     fn check(&self) -> Result<(), String> {

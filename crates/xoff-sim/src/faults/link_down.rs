@@ -17,6 +17,9 @@ xoff_core::knobs! {
         /// How long after it went down all switches route around it, and after it is back use it
         /// again.
         detection: Ps = Ps::from_us(1000),
+        /// Whether the switches at the ends of a failed link stop using it at once, where they have
+        /// other ports on shortest paths. All others hear of it after `detection`.
+        local_repair: bool = false,
     }
 }
 
@@ -30,6 +33,6 @@ impl FaultSettings for LinkDownConfig {
     }
 
     fn defect(&self) -> Defect {
-        Defect::Down { detection: self.detection }
+        Defect::Down { detection: self.detection, local_repair: self.local_repair }
     }
 }

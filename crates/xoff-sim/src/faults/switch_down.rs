@@ -6,10 +6,11 @@ use super::{Defect, FaultSettings, Part};
 
 xoff_core::knobs! {
     /// A switch goes down, with all of its links: what is on them is lost, and what is sent into
-    /// them from either end. A switch without which some hosts reach no others cannot go down.
-    /// Times are rounded up to `run.grid`.
+    /// them from either end. Hosts that have no link to another switch go down with it, as with
+    /// `kind = "host-down"`. A switch without which other hosts cannot reach each other cannot go
+    /// down. Times are rounded up to `run.grid`.
     pub struct SwitchDownConfig in "switch_down" {
-        /// The switch, such as spine:1.
+        /// The switch, such as leaf:0 or spine:1.
         switch: String = String::new(),
         /// When it goes down.
         at: Ps = Ps(0),
@@ -18,6 +19,9 @@ xoff_core::knobs! {
         /// How long after it went down all switches route around it, and after it is back use it
         /// again.
         detection: Ps = Ps::from_us(1000),
+        /// Whether the switches at the ends of a failed link stop using it at once, where they have
+        /// other ports on shortest paths. All others hear of it after `detection`.
+        local_repair: bool = false,
     }
 }
 
@@ -31,6 +35,6 @@ impl FaultSettings for SwitchDownConfig {
     }
 
     fn defect(&self) -> Defect {
-        Defect::Down { detection: self.detection }
+        Defect::Down { detection: self.detection, local_repair: self.local_repair }
     }
 }

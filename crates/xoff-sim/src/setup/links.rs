@@ -32,7 +32,8 @@ pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
         if second > 0 {
             longest = longest.max(here + second);
         }
-        for (to, &(there, _)) in access.iter().enumerate().filter(|&(to, _)| to != from) {
+        let joined = |to| to != from && routes.joins(members[from], members[to]);
+        for (to, &(there, _)) in access.iter().enumerate().filter(|&(to, _)| joined(to)) {
             let cost = Cost::new(topology, routes, &costs, members[from], members[to]);
             longest = longest.max(cost.up.max(here) + cost.between + cost.down.max(there));
         }
@@ -57,7 +58,8 @@ pub fn base_rtts(topology: &Topology, routes: &Routes, payload: u64) -> BaseRtts
     let members: Vec<HostId> = (0..groups).map(member).collect();
     let mut between = vec![0; groups * groups];
     for from in 0..groups {
-        for to in (0..groups).filter(|&to| to != from) {
+        let joined = |&to: &usize| to != from && routes.joins(members[from], members[to]);
+        for to in (0..groups).filter(joined) {
             let cost = Cost::new(topology, routes, &costs, members[from], members[to]);
             between[from * groups + to] = cost.between;
         }

@@ -140,7 +140,12 @@ fn processors_are_those_of_the_host_and_of_its_accelerator() {
 /// The same operation as a job of its own, on the same hosts.
 fn alone(config: &CollectiveConfig, hosts: usize) -> impl Job + use<> {
     let rates = vec![BitRate::from_gbps(100); hosts];
-    let capacity = crate::Capacity { core: BitRate(0), host_rates: rates, racks: None };
+    let capacity = crate::Capacity {
+        core: BitRate(0),
+        host_rates: rates,
+        racks: None,
+        grouping: crate::Grouping::default(),
+    };
     let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
     config.job(&context, None).unwrap()
 }

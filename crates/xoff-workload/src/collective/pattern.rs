@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use xoff_core::HostId;
+
 /// What a rank waits for and then sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stage {
@@ -46,6 +48,19 @@ pub(crate) trait Pattern: std::fmt::Debug + Send + Sync {
     fn messages(&self, stage: u32) -> u64;
     /// A stage of a rank. `stage` is at most [`stages`](Self::stages).
     fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage;
+    /// Calls `see` with the hosts of every sender and receiver.
+    fn each_pair(&self, parts: Parts, hosts: &[HostId], see: &mut dyn FnMut(HostId, HostId)) {
+        // Lanes may differ, chunks of a lane do not.
+        for lane in 0..parts.lanes {
+            for stage in 0..self.stages() {
+                for (rank, &from) in (0..).zip(hosts) {
+                    for (to, _) in self.stage(lane, stage, rank).sends {
+                        see(from, hosts[to as usize]);
+                    }
+                }
+            }
+        }
+    }
     /// The pattern of a round, if rounds differ: in bytes only.
     fn of_round(&self, _round: u32) -> Option<Arc<dyn Pattern>> {
         None

@@ -85,6 +85,10 @@ impl Job for Staged {
         self.measure
     }
 
+    fn each_pair(&self, see: &mut dyn FnMut(HostId, HostId)) {
+        self.pattern.each_pair(self.parts, &self.hosts, see);
+    }
+
     fn program(&self, rank: u32) -> Box<dyn Program> {
         let entity = u64::from(self.pace.source) | u64::from(rank + 1) << 16;
         Box::new(Rank {

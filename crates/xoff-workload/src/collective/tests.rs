@@ -7,7 +7,7 @@ use xoff_core::BitRate;
 use xoff_core::program::{Act, Event, Job, Program};
 
 use super::*;
-use crate::Capacity;
+use crate::{Capacity, Grouping};
 use xoff_core::Rng;
 use xoff_core::rng::Purpose;
 
@@ -17,7 +17,12 @@ fn job(config: &CollectiveConfig, hosts: u32) -> Result<Staged, String> {
 
 fn job_with(config: &CollectiveConfig, hosts: u32, loads: Option<&str>) -> Result<Staged, String> {
     let rates = vec![BitRate::from_gbps(100); hosts as usize];
-    let capacity = Capacity { core: BitRate(0), host_rates: rates, racks: None };
+    let capacity = Capacity {
+        core: BitRate(0),
+        host_rates: rates,
+        racks: None,
+        grouping: Grouping::default(),
+    };
     config.job(&Context { capacity: &capacity, seed: 1, source: 3, files: &Path::new("") }, loads)
 }
 
@@ -77,7 +82,7 @@ const ALL: [(Operation, &[Algorithm]); 6] = [
     ),
     (Operation::ReduceScatter, &[Algorithm::Ring, Algorithm::BothWays, Algorithm::Halving]),
     (Operation::AllGather, &[Algorithm::Ring, Algorithm::BothWays, Algorithm::Halving]),
-    (Operation::AllToAll, &[Algorithm::Direct, Algorithm::Pairwise]),
+    (Operation::AllToAll, &[Algorithm::Direct, Algorithm::Pairwise, Algorithm::Hierarchical]),
     (Operation::Broadcast, &[Algorithm::Ring, Algorithm::Tree]),
     (Operation::Barrier, &[Algorithm::Dissemination]),
 ];
@@ -88,6 +93,10 @@ fn expected(operation: Operation, algorithm: Algorithm, ranks: u64, bytes: u64) 
         (Operation::Barrier, _) => ranks * u64::from(ranks.next_power_of_two().ilog2()),
         (Operation::Broadcast, _) => (ranks - 1) * bytes,
         (Operation::AllReduce, _) => 2 * (ranks - 1) * bytes,
+        // To the other two places of a server of three, then to all other servers.
+        (Operation::AllToAll, Algorithm::Hierarchical) => {
+            (ranks - ranks / 3) * bytes + (ranks - 3) * bytes
+        }
         _ => (ranks - 1) * bytes,
     }
 }
@@ -180,6 +189,37 @@ fn a_hierarchy_sums_all_values_at_every_rank() {
     }
     let all = (1 << ranks) - 1;
     assert!(sums.iter().flatten().all(|&sum| sum == all), "{sums:?}");
+}
+
+/// Two servers of two, 16 bytes of each rank: 4 for each. First a rank gives its neighbour what is
+/// for that one's place, then both send what they have for the other server.
+#[test]
+fn an_all_to_all_in_two_steps_stays_in_servers_and_on_rails() {
+    let config = CollectiveConfig {
+        operation: Operation::AllToAll,
+        algorithm: Algorithm::Hierarchical,
+        bytes: Bytes(16),
+        ranks_per_server: 2,
+        ..CollectiveConfig::default()
+    };
+    let two = job(&config, 4).unwrap();
+    let sends = |stage, rank| two.pattern.stage(0, stage, rank).sends;
+    assert_eq!([0, 1, 2, 3].map(|rank| sends(0, rank)), [1, 0, 3, 2].map(|to| vec![(to, 8)]));
+    assert_eq!([0, 1, 2, 3].map(|rank| sends(1, rank)), [2, 3, 0, 1].map(|to| vec![(to, 8)]));
+    let loads = "from,to,load\n0,2,3\n0,3,1\n1,2,1\n2,0,1\n3,0,1\n";
+    let skewed = job_with(&config, 4, Some(loads)).unwrap();
+    let sends = |stage, rank| skewed.pattern.stage(0, stage, rank).sends;
+    // Rank 0 has 12 bytes for rank 2 and 4 for rank 3, rank 1 has 16 for rank 2.
+    assert_eq!([sends(0, 0), sends(0, 1)], [vec![(1, 4)], vec![(0, 16)]]);
+    assert_eq!([sends(1, 0), sends(1, 1)], [vec![(2, 28)], vec![(3, 4)]]);
+    let wide = CollectiveConfig { ranks_per_server: 3, ..config };
+    let mut pairs = std::collections::BTreeSet::new();
+    job(&wide, 12).unwrap().each_pair(&mut |from, to| {
+        pairs.insert((from.0, to.0));
+    });
+    let meet = |from: u32, to: u32| from != to && (from / 3 == to / 3 || from % 3 == to % 3);
+    let all = (0..12).flat_map(|from| (0..12).map(move |to| (from, to)));
+    assert_eq!(pairs, all.filter(|&(from, to)| meet(from, to)).collect());
 }
 
 /// 12 bytes on four ranks: each sends three bytes to its right six times, and the pieces go round.
@@ -312,7 +352,9 @@ fn wrong_settings_say_why() {
     let said = refused(&CollectiveConfig { rounds: u32::MAX, ..default.clone() });
     assert!(said.contains("at most 2147483648 can be numbered"), "{said}");
     let said = refused(&CollectiveConfig { placement: Placement::Spread, ..default.clone() });
-    assert!(said.contains("leaf-spine"), "{said}");
+    assert!(said.contains("no two hosts share a rack"), "{said}");
+    let said = refused(&CollectiveConfig { algorithm: Algorithm::Hierarchical, ..default.clone() });
+    assert!(said.contains("ranks_per_server is 0"), "{said}");
     let said = refused(&CollectiveConfig { stragglers: "9".into(), ..default.clone() });
     assert!(said.contains("hosts are 0 to 5"), "{said}");
     let said =

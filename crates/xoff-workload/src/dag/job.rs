@@ -148,6 +148,22 @@ impl Job for Dag {
         None
     }
 
+    fn each_pair(&self, see: &mut dyn FnMut(HostId, HostId)) {
+        let hosts = &self.shared.hosts;
+        for (rank, &from) in self.ranks.iter().zip(hosts) {
+            for op in &rank.ops {
+                if let Op::Send { to, .. } = *op
+                    && hosts[to as usize] != from
+                {
+                    see(from, hosts[to as usize]);
+                }
+            }
+        }
+        for Together { operation, hosts, .. } in &self.shared.together {
+            operation.pattern.each_pair(operation.parts, hosts, see);
+        }
+    }
+
     fn program(&self, rank: u32) -> Box<dyn Program> {
         let own = &self.ranks[rank as usize];
         Box::new(Rank::new(own, rank, self.first[rank as usize], Arc::clone(&self.shared)))

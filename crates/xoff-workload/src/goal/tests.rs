@@ -104,6 +104,14 @@ fn mistakes_are_named_with_their_line() {
         ("", "s.goal: it has no `num_ranks N`"),
         ("num_ranks 0", "s.goal:1: num_ranks 0: expected 1 to 100, the hosts"),
         ("num_ranks 101", "s.goal:1: num_ranks 101: expected 1 to 100"),
+        (
+            // Rank 0 is free to go on until rank 1 waits for it: each sends after it has received.
+            "num_ranks 2\nrank 0 {\na: recv 1b from 1 tag 5\nb: send 1b to 1 tag 6\n\
+             b requires a\n}\nrank 1 {\nc: recv 1b from 0 tag 6\nd: send 1b to 0 tag 5\n\
+             d requires c\n}\n",
+            "s.goal:3: the ranks wait for each other: this operation waits for a message from rank \
+             1 with tag 5, and",
+        ),
         ("num_ranks 99999999999", "s.goal:1: num_ranks 99999999999: expected"),
         ("rank 0 {\n}", "s.goal:1: there is no rank 0: num_ranks is 0"),
         ("num_ranks 1\nrank 1 {\n}", "s.goal:2: there is no rank 1: num_ranks is 1"),
@@ -138,7 +146,12 @@ fn hosts(config: &GoalConfig, ranks: usize, context: &Context<'_>) -> Result<Vec
 #[test]
 fn each_rank_needs_a_host() {
     let rates = vec![xoff_core::BitRate::from_gbps(100); 4];
-    let capacity = crate::Capacity { core: xoff_core::BitRate(0), host_rates: rates, racks: None };
+    let capacity = crate::Capacity {
+        core: xoff_core::BitRate(0),
+        host_rates: rates,
+        racks: None,
+        grouping: crate::Grouping::default(),
+    };
     let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
     let config = GoalConfig { file: "s.goal".into(), ..GoalConfig::default() };
     assert_eq!(hosts(&config, 2, &context).unwrap(), [HostId(0), HostId(1)]);

@@ -4,13 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_core::{BitRate, Bytes, HostId, Ps};
 use xoff_workload::{
-    After, Arrival, Capacity, OpenLoop, OpenLoopConfig, Queries, QueriesConfig, Role, SizeTable,
-    Source, Successive, SuccessiveConfig, Traffic, Workflow, tables,
+    After, Arrival, Capacity, Grouping, OpenLoop, OpenLoopConfig, Queries, QueriesConfig, Role,
+    SizeTable, Source, Successive, SuccessiveConfig, Traffic, Workflow, tables,
 };
 
 fn capacity(hosts: u32) -> Capacity {
     let host_rates = vec![BitRate::from_gbps(1); hosts as usize];
-    Capacity { core: BitRate::from_gbps(32), host_rates, racks: None }
+    Capacity {
+        core: BitRate::from_gbps(32),
+        host_rates,
+        racks: None,
+        grouping: Grouping::default(),
+    }
 }
 
 fn queries(config: &QueriesConfig, source: u16) -> Queries {

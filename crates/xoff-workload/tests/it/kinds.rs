@@ -8,7 +8,7 @@ use xoff_core::seam::Seam;
 use xoff_core::{BitRate, Files, Ps};
 use xoff_workload::{
     After, Arrival, Capacity, ChakraConfig, ConnectionsConfig, Context, DependentConfig,
-    GoalConfig, Offer, Racks, TrafficConfig, TrafficSettings,
+    GoalConfig, Grouping, Offer, Racks, TrafficConfig, TrafficSettings,
 };
 
 const HOSTS: u32 = 128;
@@ -70,6 +70,7 @@ fn offer(settings: &dyn TrafficSettings, seed: u64) -> Offer {
         core: gbps(6_400),
         host_rates: vec![gbps(100); HOSTS as usize],
         racks: Some(Racks { hosts: 16, uplinks: gbps(800) }),
+        grouping: Grouping { leaves: (0..HOSTS).map(|host| host / 16).collect(), in_server: None },
     };
     let context = Context { capacity: &capacity, seed, source: SOURCE, files: &Lists };
     settings.offer(&context).expect("the defaults fit")

@@ -4,14 +4,19 @@ use std::path::Path;
 
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_workload::{
-    Capacity, Incast, IncastConfig, LongLivedConfig, OpenLoop, OpenLoopConfig, Permutation,
-    PermutationConfig, StaggeredConfig, tables,
+    Capacity, Grouping, Incast, IncastConfig, LongLivedConfig, OpenLoop, OpenLoopConfig,
+    Permutation, PermutationConfig, StaggeredConfig, tables,
 };
 
 const HOSTS: u32 = 128;
 
 fn capacity(core: BitRate, hosts: u32) -> Capacity {
-    Capacity { core, host_rates: vec![BitRate::from_gbps(100); hosts as usize], racks: None }
+    Capacity {
+        core,
+        host_rates: vec![BitRate::from_gbps(100); hosts as usize],
+        racks: None,
+        grouping: Grouping::default(),
+    }
 }
 
 #[test]

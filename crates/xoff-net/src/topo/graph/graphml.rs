@@ -81,6 +81,8 @@ fn wire(edge: Node<'_, '_>, keys: &Keys<'_>) -> Result<Wire, String> {
     of("LinkSpeedRaw").map(|bits| wire.set_bits_per_second(bits)).transpose()?;
     of("rate").map(|rate| wire.set_rate(rate)).transpose()?;
     of("delay").map(|delay| wire.set_delay(delay)).transpose()?;
-    of("cost").map(|cost| wire.set_cost(cost)).transpose()?;
+    let cost = of("cost").map(|cost| ("cost", cost));
+    let cost = cost.or_else(|| of("weight").map(|weight| ("weight", weight)));
+    cost.map(|(name, cost)| wire.set_named_cost(name, cost)).transpose()?;
     Ok(wire)
 }

@@ -22,8 +22,8 @@ knobs! {
     ///   (two names, or two lists, whose nodes are linked each to each) and, if wanted, `rate`,
     ///   `delay`, `cost`, and `count`, the number of parallel links.
     /// - `.graphml` or `.xml`: GraphML, without direction. Attributes of nodes: `kind` (`host` or
-    ///   `switch`), `label`. Attributes of edges: `rate`, `delay` (both with units), `cost`, or
-    ///   `LinkSpeedRaw` in bit/s, as in the Internet Topology Zoo. Others are not read.
+    ///   `switch`), `label`. Attributes of edges: `rate` or `LinkSpeedRaw` (in bit/s, as in the
+    ///   Internet Topology Zoo), `delay`, and `cost` or `weight`. Others are not read.
     /// - any other: a list of edges, one in a line: two names, separated by blanks or a comma,
     ///   then `rate`, `delay` and `cost=N` in any order. `#` begins a comment.
     ///

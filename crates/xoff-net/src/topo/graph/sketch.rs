@@ -80,8 +80,13 @@ impl Wire {
     }
 
     pub(super) fn set_cost(&mut self, text: &str) -> Result<(), String> {
-        let cost = text.parse().ok().filter(|&cost| cost > 0);
-        let error = || format!("cost is \"{text}\": give a whole number from 1 to {}", u16::MAX);
+        self.set_named_cost("cost", text)
+    }
+
+    /// The cost, which the file calls `name`. Libraries may write whole numbers as 2.0.
+    pub(super) fn set_named_cost(&mut self, name: &str, text: &str) -> Result<(), String> {
+        let cost = text.strip_suffix(".0").unwrap_or(text).parse().ok().filter(|&cost| cost > 0);
+        let error = || format!("{name} is \"{text}\": give a whole number from 1 to {}", u16::MAX);
         self.cost = Some(cost.ok_or_else(error)?);
         Ok(())
     }

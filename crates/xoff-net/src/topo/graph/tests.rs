@@ -20,12 +20,13 @@ const GRAPHML: &str = r#"<?xml version="1.0"?>
   <key id="d0" for="node" attr.name="label" attr.type="string"/>
   <key id="d1" for="edge" attr.name="LinkSpeedRaw" attr.type="double"/>
   <key id="d2" for="node" attr.name="Latitude" attr.type="double"/>
+  <key id="d3" for="edge" attr.name="weight" attr.type="double"/>
   <graph edgedefault="undirected">
     <node id="0"><data key="d0">Oslo</data><data key="d2">59.9</data></node>
     <node id="1"><data key="d0">Bergen</data></node>
     <node id="2"><data key="d0">Tromso, north</data></node>
     <edge source="0" target="1"><data key="d1">10000000000.0</data></edge>
-    <edge source="1" target="2"/>
+    <edge source="1" target="2"><data key="d3">3.0</data></edge>
   </graph>
 </graphml>
 "#;
@@ -93,6 +94,9 @@ fn a_graph_of_the_topology_zoo() {
     assert_eq!((topology.hosts, topology.switch_ids().len()), (6, 3));
     let oslo = topology.labelled("Oslo").unwrap();
     assert_eq!(topology.ports_of(oslo)[2].rate, BitRate::from_gbps(10));
+    let bergen = topology.labelled("Bergen").unwrap();
+    let costs: Vec<u16> = topology.ports_of(bergen).iter().map(|port| port.cost).collect();
+    assert_eq!(costs, [1, 1, 1, 3]);
     // A label with a comma cannot be written in a list of nodes.
     assert_eq!(topology.labelled("Tromso, north"), None);
     assert_eq!(names(&topology)[8], "leaf:2");
@@ -184,6 +188,13 @@ fn errors_name_file_and_line() {
             "n.xml:2: source = \"x\" is no node of the graph",
         ),
         ("n.xml", "<graphml>", "n.xml:1: "),
+        (
+            "n.xml",
+            "<graphml><key id='w' for='edge' attr.name='weight'/><graph>\n<node id='x'/>\
+             <node id='y'/>\n<edge source='x' target='y'><data key='w'>0.5</data></edge></graph>\
+             </graphml>",
+            "n.xml:3: weight is \"0.5\": give a whole number from 1 to 65535",
+        ),
     ] {
         let found = error(file, text);
         assert!(found.starts_with(expected), "{text:?}: {found}");
