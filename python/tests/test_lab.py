@@ -14,13 +14,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xoff import cli
+from xoff import cli, commands, engine
+from xoff.commands import lab
 from xoff.errors import UsageError
 from xoff.lab import (
     deploy,
     experiments,
     figure,
     network,
+    record,
     schemes,
     tap,
     tcp_counters,
@@ -134,6 +136,22 @@ def test_schemes_that_the_kernel_lacks_are_left_out_with_a_reason(monkeypatch):
     assert schemes._has(None)
     assert schemes._has("reno")
     assert not schemes._has("no_such")
+
+
+def test_a_record_says_what_ran_where():
+    args = commands.parser().parse_args(["lab", "run", "fig07", "--scheme", "BBR", "--seed", "2"])
+    command = lab._command(args)
+    assert command == "xoff lab run fig07 --runs 5 --scheme BBR --seed 2"
+    found = record.text({"all_s": {"BBR": [1.234567, 2]}, "runs": 5}, command, (0.5, 1.5))
+    assert json.loads(found) == {
+        "command": command,
+        "engine": engine.build_id(),
+        "machine": record.machine(),
+        "load": [0.5, 1.5],
+        "all_s": {"BBR": [1.2346, 2]},
+        "runs": 5,
+    }
+    assert len(found.splitlines()) == 8
 
 
 def test_counters_of_tcp_are_found_by_name():

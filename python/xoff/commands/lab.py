@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,13 @@ def call(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from xoff.lab import experiments, faults, kills, network, stages
+    from xoff.lab import experiments, faults, kills, network, record, stages
 
     setup = network.current()
     if network.processes():
         raise UsageError("another experiment runs: wait, or call `xoff lab down`")
     result: dict[str, Any]
+    before = os.getloadavg()[0]
     try:
         if args.experiment == "kills":
             result = kills.kills(setup, args.runs, args.seed, complain)
@@ -89,7 +91,7 @@ def _run(args: argparse.Namespace) -> int:
             result = experiment(setup, taken, args.runs, complain)
     finally:
         network.end_processes()
-    _write(result, args.out)
+    _write(record.text(result, _command(args), (before, os.getloadavg()[0])), args.out)
     return 1 if result.get("problems") else 0
 
 
@@ -114,10 +116,16 @@ def _plot(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(result: dict[str, Any], out: Path | None) -> None:
-    text = json.dumps(result, indent=1)
+def _command(args: argparse.Namespace) -> str:
+    """Return the command without its output file."""
+    chosen = "".join(f" --scheme {scheme}" for scheme in args.scheme or ())
+    seed = "" if args.seed == 1 else f" --seed {args.seed}"
+    return f"xoff lab run {args.experiment} --runs {args.runs}{chosen}{seed}"
+
+
+def _write(text: str, out: Path | None) -> None:
     if out is None:
-        say(text)
+        say(text, end="")
         return
     with writing(out):
-        out.write_text(text + "\n")
+        out.write_text(text)
