@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
 from xoff import api
 from xoff.experiment import load_experiment
@@ -92,6 +93,9 @@ def _completion(
     ax.set_xlabel("completion of the last transfer (s)")
     ax.set_ylabel("share of runs")
     ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
+    ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    ax.xaxis.set_minor_locator(NullLocator())
 
 
 def _colour(case: str) -> int:

@@ -6,6 +6,7 @@ until its rates are right, and the last of them comes into force at an agent.
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -41,8 +42,8 @@ def stages(change: Settled, messages: Sequence[Message]) -> dict[str, float] | N
     """Return the time of each stage in ms, and the allocator's iterations; None if one is missing.
 
     `wait` is the time from the report to the first rates of any endpoint: until the next iteration
-    begins, and for it. `iterations` counts it and those after it up to the last rates before rates
-    were equal.
+    begins, and for it. After an end, rates can only grow once prices have fallen, in the iteration
+    after that one. `iterations` are those from the report to the last rates, one each millisecond.
     """
     own = [each for each in messages if change.since <= each.at <= change.at]
     report = [each.at for each in own if each.kind == "report" and each.host == change.host]
@@ -54,7 +55,7 @@ def stages(change: Settled, messages: Sequence[Message]) -> dict[str, float] | N
         "wait": (rates[0] - report[0]) / MS,
         "iterating": (rates[-1] - rates[0]) / MS,
         "enforcement": (change.at - rates[-1]) / MS,
-        "iterations": 1.0 + round((rates[-1] - rates[0]) / ITERATION_NS),
+        "iterations": float(math.ceil((rates[-1] - report[0]) / ITERATION_NS)),
     }
 
 

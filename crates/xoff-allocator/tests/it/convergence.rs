@@ -17,22 +17,22 @@ fn switch(settings: &str) -> Config {
     let mut text = format!("listen = \"10.0.0.99:4300\"\n{settings}\n");
     text += "[network]\nkind = \"big-switch\"\nrate = \"1Gbps\"\n";
     for id in 0..=SENDERS {
-        let (address, key) = (format!("10.0.0.{}:4301", id + 1), "a.key");
-        text += &format!("[[endpoint]]\nid = {id}\naddress = \"{address}\"\nkey = \"{key}\"\n");
+        let address = format!("10.0.0.{}:4301", id + 1);
+        text += &format!("[[endpoint]]\nid = {id}\naddress = \"{address}\"\nkey = \"a\"\n");
     }
     Config::parse(&text).unwrap()
 }
 
-/// The iterations from a change until the rates that endpoints have been told are, and stay, equal.
-fn settle(allocator: &mut Allocator, told: &mut BTreeMap<FlowId, f64>) -> u32 {
-    let fair = allocator.usable(LinkId(1)).unwrap() / told.len() as f64;
+/// The iterations from a change until the rates that are reported are, and stay, equal.
+fn settle(allocator: &mut Allocator, reported: &mut BTreeMap<FlowId, f64>) -> u32 {
+    let fair = allocator.usable(LinkId(1)).unwrap() / reported.len() as f64;
     let mut settled = None;
     for iteration in 1..=BETWEEN {
         allocator.iterate();
         for (flow, rate) in allocator.changed_rates() {
-            told.insert(flow, rate);
+            reported.insert(flow, rate);
         }
-        let is_fair = told.values().all(|rate| (rate / fair - 1.0).abs() <= BAND);
+        let is_fair = reported.values().all(|rate| (rate / fair - 1.0).abs() <= BAND);
         settled = if is_fair { settled.or(Some(iteration)) } else { None };
     }
     settled.expect("rates become equal")
@@ -43,18 +43,18 @@ fn changes(config: &Config) -> Vec<u32> {
     let topology = Topology::new(&config.network, &config.endpoints).unwrap();
     let capacities: Vec<f64> = topology.links().iter().map(|link| link.capacity).collect();
     let mut allocator = Allocator::new(&capacities, config.optimizer()).unwrap();
-    let (mut told, mut flows, mut found) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let (mut reported, mut flows, mut found) = (BTreeMap::new(), Vec::new(), Vec::new());
     for sender in 1..=SENDERS {
         let ends = (EndpointId(sender), EndpointId(0));
         let add = |links: &[LinkId]| allocator.add_flow(links, 1.0).unwrap();
         flows.push(topology.with_path(ends, 0, add).unwrap());
-        told.insert(flows[flows.len() - 1], 0.0);
-        found.push(settle(&mut allocator, &mut told));
+        reported.insert(flows[flows.len() - 1], 0.0);
+        found.push(settle(&mut allocator, &mut reported));
     }
     for flow in &flows[..flows.len() - 1] {
         allocator.remove_flow(*flow).unwrap();
-        told.remove(flow);
-        found.push(settle(&mut allocator, &mut told));
+        reported.remove(flow);
+        found.push(settle(&mut allocator, &mut reported));
     }
     found
 }
@@ -87,7 +87,8 @@ fn the_step_depends_on_the_links_of_a_path() {
     let is_steady = |rates: Vec<f64>| rates.iter().all(|rate| (rate - 0.99).abs() < 1e-6);
     assert!(is_steady(alone(2, four)));
     assert!(!is_steady(alone(4, four)));
-    let clos = "listen = \"10.0.0.9:4300\"\n[network]\nkind = \"clos\"\nrate = \"1Gbps\"\nspines = 2\n\
-                spine_rate = \"1Gbps\"\n[[endpoint]]\nid = 0\naddress = \"10.0.0.1:1\"\nkey = \"a\"\n";
+    let clos = "listen = \"10.0.0.9:4300\"\n\
+                [network]\nkind = \"clos\"\nrate = \"1Gbps\"\nspines = 2\nspine_rate = \"1Gbps\"\n\
+                [[endpoint]]\nid = 0\naddress = \"10.0.0.1:1\"\nkey = \"a\"\n";
     assert!(is_steady(alone(4, Config::parse(clos).unwrap().optimizer().gamma)));
 }
