@@ -149,9 +149,8 @@ pub struct Config {
     /// Change of a rate that is reported, and share of each link that is left free (§5.3.2).
     #[serde(default = "default_threshold")]
     pub threshold: f64,
-    /// Step size of prices (§5.3).
-    #[serde(default = "default_gamma")]
-    pub gamma: f64,
+    /// Step size of prices (§5.3), if it is not the network's.
+    pub gamma: Option<f64>,
     /// Lifetime of rates.
     pub lifetime: Option<Time>,
     /// Time after which a rate without acknowledgement is sent again.
@@ -185,9 +184,11 @@ fn default_threshold() -> f64 {
     xoff_alloc::Config::default().threshold
 }
 
-fn default_gamma() -> f64 {
-    xoff_alloc::Config::default().gamma
-}
+/// Step size of prices where paths have two links. On a link that all flows share, an error of the
+/// price shrinks by the factor `1 - gamma` per iteration. The prices of several full links with the
+/// same flows move together, so that their sum moves by a multiple of gamma, which must stay below
+/// 2 (tests/it/convergence.rs). The paper's 0.4 does with four links.
+const TWO_LINK_GAMMA: f64 = 0.7;
 
 impl Config {
     /// Reads a configuration file. Paths in it are relative to its folder.
@@ -225,7 +226,7 @@ impl Config {
             iteration: default_iteration(),
             wait: Waiting::default(),
             threshold: default_threshold(),
-            gamma: default_gamma(),
+            gamma: None,
             lifetime: None,
             resend: None,
             silence: None,
@@ -284,9 +285,15 @@ impl Config {
     /// Settings of the optimizer.
     #[must_use]
     pub fn optimizer(&self) -> xoff_alloc::Config {
+        let by_paths = match self.network {
+            NetworkEntry::BigSwitch { .. } => TWO_LINK_GAMMA,
+            NetworkEntry::Clos { .. } | NetworkEntry::Paths { .. } => {
+                xoff_alloc::Config::default().gamma
+            }
+        };
         xoff_alloc::Config {
             threshold: self.threshold,
-            gamma: self.gamma,
+            gamma: self.gamma.unwrap_or(by_paths),
             ..xoff_alloc::Config::default()
         }
     }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 from xoff import extras
 from xoff.commands.arguments import Parser, place, positive
 from xoff.errors import UsageError, writing
+from xoff.lab import schemes
 from xoff.terminal import complain, say
 
 HELP = "build hosts from network namespaces and run experiments on them (Linux, root)"
@@ -19,8 +21,7 @@ DESCRIPTION = (
     "docs/deploy.md."
 )
 EXAMPLE = "xoff lab up 8to1"
-EXPERIMENTS = ("fig06", "fig07", "kills", "faults")
-SCHEMES = ("Flowtune", "Cubic", "BBR")
+EXPERIMENTS = ("fig06", "fig07", "settling", "kills", "faults")
 
 
 def add(parser: Parser) -> None:
@@ -36,8 +37,8 @@ def add(parser: Parser) -> None:
     run.add_argument(
         "--scheme",
         action="append",
-        choices=SCHEMES,
-        help="schemes that take turns (repeatable; default: Flowtune and Cubic)",
+        choices=schemes.SCHEMES,
+        help="schemes that take turns (repeatable; default: those of them that the kernel has)",
     )
     run.add_argument("--seed", type=int, default=1, help="seed of kills and losses (default: 1)")
     run.add_argument("--out", type=place, metavar="FILE", help="write the results to a JSON file")
@@ -70,24 +71,27 @@ def call(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from xoff.lab import experiments, faults, kills, network
+    from xoff.lab import experiments, faults, kills, network, record, stages
 
     setup = network.current()
     if network.processes():
         raise UsageError("another experiment runs: wait, or call `xoff lab down`")
-    schemes = args.scheme or ["Flowtune", "Cubic"]
     result: dict[str, Any]
+    before = os.getloadavg()[0]
     try:
         if args.experiment == "kills":
             result = kills.kills(setup, args.runs, args.seed, complain)
+        elif args.experiment == "settling":
+            result = stages.settling(setup, args.runs, complain)
         elif args.experiment == "faults":
             result = faults.faults(setup, args.runs, args.seed, complain)
         else:
             experiment = getattr(experiments, args.experiment)
-            result = experiment(setup, schemes, args.runs, complain)
+            taken = schemes.available(args.scheme, complain)
+            result = experiment(setup, taken, args.runs, complain)
     finally:
         network.end_processes()
-    _write(result, args.out)
+    _write(record.text(result, _command(args), (before, os.getloadavg()[0])), args.out)
     return 1 if result.get("problems") else 0
 
 
@@ -112,10 +116,16 @@ def _plot(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(result: dict[str, Any], out: Path | None) -> None:
-    text = json.dumps(result, indent=1)
+def _command(args: argparse.Namespace) -> str:
+    """Return the command without its output file."""
+    chosen = "".join(f" --scheme {scheme}" for scheme in args.scheme or ())
+    seed = "" if args.seed == 1 else f" --seed {args.seed}"
+    return f"xoff lab run {args.experiment} --runs {args.runs}{chosen}{seed}"
+
+
+def _write(text: str, out: Path | None) -> None:
     if out is None:
-        say(text)
+        say(text, end="")
         return
     with writing(out):
-        out.write_text(text + "\n")
+        out.write_text(text)

@@ -93,6 +93,7 @@ class Flowtune:
     setup: Setup
     trace: bool = False
     faults: Faults | None = None
+    gamma: float | None = None
     allocator: Daemon | None = None
     agents: dict[int, Daemon] = field(default_factory=dict)
     relay: subprocess.Popen[str] | None = None
@@ -117,6 +118,7 @@ class Flowtune:
             f'listen = "{address(self.setup.allocator)}:{ALLOCATOR_PORT}"',
             'iteration = "1ms"',
             'user = "daemon"',
+            *([] if self.gamma is None else [f"gamma = {self.gamma}"]),
             "[network]",
             'kind = "big-switch"',
             f'rate = "{self.setup.bottleneck_bps}bps"',

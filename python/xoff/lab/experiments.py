@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 
 from xoff.errors import RunError
+from xoff.lab import tcp_counters
 from xoff.lab.deploy import Flowtune, senders
 from xoff.lab.network import Setup
+from xoff.lab.percentiles import percentiles
+from xoff.lab.schemes import controls
+from xoff.lab.settling import settled
 from xoff.lab.transfers import INTERVAL_NS, MS, Run, Sending, Transfer, phases
 from xoff.series import MEASURES
 
@@ -25,19 +29,6 @@ STAGGER_NS = 50 * MS
 # The paper's 25 parallel transfers; 10 MB each at 10 Gb/s became 1 MB at 1 Gb/s.
 TRANSFERS, TRANSFER_BYTES = 25, 1_000_000
 COFLOW_LIMIT_S = 60.0
-# Rates have converged when each is this close to an equal share of what may be allocated.
-BAND = 0.02
-# Payload of a full frame and what it takes of a link, as the allocator counts, and the share of a
-# link that the allocator leaves free (section 5.3.2).
-PAYLOAD_BYTES, FRAME_BYTES, FREE = 1448, 1538, 0.01
-
-BASELINES = {"Cubic": "cubic", "BBR": "bbr"}
-"""Schemes without an allocator, and what the kernel calls them."""
-
-
-def controls(schemes: Sequence[str]) -> dict[str, str]:
-    """Return the congestion control of each scheme; `default` is the one of the host's agent."""
-    return {scheme: BASELINES.get(scheme, "default") for scheme in schemes}
 
 
 def staggered(setup: Setup, stagger_ns: int = STAGGER_NS) -> list[Sending]:
@@ -97,7 +88,7 @@ def fig06(setup: Setup, schemes: Sequence[str], runs: int, report: Report) -> di
         for scheme, name in controls(schemes).items():
             measured, run, found = fairness(setup, name, plan)
             if scheme == "Flowtune":
-                settling += settling_ms(with_agents, run, plan)
+                settling += [each.took_ms for each in settled(with_agents, run, plan)]
             measures[scheme].append(measured)
             series.setdefault(scheme, rates_over_time(found))
             report(f"fig06 {number + 1}/{runs} {scheme}: {_shown(measured)}")
@@ -111,68 +102,38 @@ def fig06(setup: Setup, schemes: Sequence[str], runs: int, report: Report) -> di
     }
 
 
-def settling_ms(deployed: Flowtune, run: Run, plan: Sequence[Sending]) -> list[float]:
-    """Return for each start and end of a flowlet the time until enforced rates were equal.
-
-    The rate of every active flowlet must be within `BAND` of its share.
-    """
-    capacity = deployed.setup.bottleneck_bps / 8 * PAYLOAD_BYTES / FRAME_BYTES * (1 - FREE)
-    changes: list[tuple[int, str, tuple[int, int], float]] = []
-    for host, agent in deployed.agents.items():
-        for event in ("started", "rate", "ended"):
-            for line in agent.lines(event):
-                key = host, int(line["flowlet"])
-                changes.append((int(line["ns"]), event, key, float(line["rate"] or 0)))
-    last = max(each.last_ns for each in plan)
-    own = [each for each in sorted(changes) if 0 <= each[0] - run.start_ns <= last + 20 * MS]
-    active: dict[tuple[int, int], float] = {}
-    waiting: list[int] = []
-    found: list[float] = []
-    for at, event, key, rate in own:
-        if event == "ended":
-            active.pop(key, None)
-        elif event == "started" or key in active:
-            active[key] = rate
-        if event != "rate":
-            waiting.append(at)
-        rates = list(active.values())
-        share = capacity / max(1, len(rates))
-        if all(abs(each - share) <= BAND * share for each in rates):
-            found += [(at - since) / MS for since in waiting]
-            waiting = []
-    return found
-
-
 def fig07(setup: Setup, schemes: Sequence[str], runs: int, report: Report) -> dict[str, Any]:
     """Run Fig. 7 in turn with each scheme; return completion times of the coflow, in s."""
     plan = [Sending(host, TRANSFERS, TRANSFER_BYTES) for host in senders(setup)]
     completion: dict[str, list[float]] = {scheme: [] for scheme in schemes}
+    counted: dict[str, list[dict[str, int]]] = {scheme: [] for scheme in schemes}
+    starts: list[float] = []
     deployed = Flowtune(setup)
     deployed.start()
     for number in range(runs):
         for scheme, name in controls(schemes).items():
+            before = tcp_counters.read(setup)
             found = Run(setup, name, plan, COFLOW_LIMIT_S).finish()
+            counted[scheme].append(tcp_counters.since(before, tcp_counters.read(setup)))
             whole = [each for each in found if each.is_whole and each.size == TRANSFER_BYTES]
             if len(whole) != len(plan) * TRANSFERS:
                 raise RunError(f"{scheme}: {len(whole)} of {len(plan) * TRANSFERS} transfers ended")
             completion[scheme].append(max(each.last_ns for each in found) * 1e-9)
+            starts.append(max(each.first_ns for each in found) / MS)
             report(f"fig07 {number + 1}/{runs} {scheme}: {completion[scheme][-1]:.3f} s")
     deployed.stop()
     return {
         "completion_s": {scheme: percentiles(each) for scheme, each in completion.items()},
         "all_s": completion,
+        "last_start_ms": percentiles(starts),
+        "tcp": {scheme: _medians(each) for scheme, each in counted.items()},
         "control": deployed.counters(),
         "runs": runs,
     }
 
 
-def percentiles(values: Sequence[float]) -> dict[str, float]:
-    """Return the median, upper percentiles, extremes and spread."""
-    if not values:
-        return {"count": 0}
-    shown = {f"p{part}": float(np.percentile(values, part)) for part in (50, 90, 95, 99)}
-    spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    return {"count": len(values), **shown, "max": max(values), "std": spread}
+def _medians(counts: Sequence[dict[str, int]]) -> dict[str, float]:
+    return {key: statistics.median(each[key] for each in counts) for key in counts[0]}
 
 
 def _means(measures: Sequence[dict[str, float]]) -> dict[str, float]:

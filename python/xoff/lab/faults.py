@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from xoff.lab.deploy import Faults, Flowtune
-from xoff.lab.experiments import fairness, percentiles, settling_ms, staggered
+from xoff.lab.experiments import fairness, staggered
 from xoff.lab.network import Setup
+from xoff.lab.percentiles import percentiles
+from xoff.lab.settling import settled
 from xoff.lab.transfers import MS
 
 LOSSES = (0.0, 0.1, 0.3, 0.5)
@@ -29,7 +31,7 @@ def faults(setup: Setup, runs: int, seed: int, report: Callable[[str], None]) ->
         deviations: list[float] = []
         for _ in range(runs):
             measured, run, _ = fairness(setup, "default", plan)
-            settling += settling_ms(deployed, run, plan)
+            settling += [each.took_ms for each in settled(deployed, run, plan)]
             deviations.append(measured["deviation_mean"])
         deployed.stop()
         found[f"{loss:.0%}"] = {

@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
 from xoff import api
+from xoff.experiment import load_experiment
+from xoff.lab.schemes import SCHEMES
 from xoff.lab.transfers import INTERVAL_NS, MS
 from xoff.papers import find_experiment
 from xoff.plots import legends, new_figure
 from xoff.series import tables
 
-SCHEMES = {"Flowtune": "flowtune", "Cubic": "tcp-cubic"}
+SIMULATED = {"Flowtune": "flowtune", "Cubic": "tcp-cubic"}
+COFLOW = "flowtune/real-fig07"
 # Intervals of the simulation that are drawn as one, to have those of the laboratory.
 JOINED = INTERVAL_NS // MS
 Curves = Sequence[tuple[Any, Any]]
@@ -23,7 +27,7 @@ Curves = Sequence[tuple[Any, Any]]
 def simulated(scheme: str) -> Curves:
     """Run Fig. 6 in the simulator; return (ms, Gbit/s) of each flow."""
     scenario = find_experiment("flowtune/fig06") / "scenario.toml"
-    result = api.run(scenario, set=[f"scheme={SCHEMES[scheme]}"])
+    result = api.run(scenario, set=[f"scheme={SIMULATED[scheme]}"])
     (table,) = tables(result).values()
     whole = len(table.times) // JOINED * JOINED
     times = table.times[:whole:JOINED] * 1e-9
@@ -41,31 +45,59 @@ def measured(fig06: Mapping[str, Any], scheme: str) -> Curves:
     return [tuple(np.array(flow, dtype=float).T * [[1.0], [1e-3]]) for flow in flows]
 
 
+def simulated_completions() -> dict[str, list[float]]:
+    """Run the coflow of Fig. 7 in the simulator; return its times in s, by case."""
+    found: dict[str, list[float]] = {}
+    for point in load_experiment(find_experiment(COFLOW), COFLOW, "paper").points:
+        result = api.run(point.scenario, set=point.overrides, progress=False)
+        last_ps = max(result.flows["fct_ps"].to_pylist())
+        found.setdefault(point.case, []).append(last_ps * 1e-12)
+    return found
+
+
 def figure(fig06: Mapping[str, Any], fig07: Mapping[str, Any]) -> Figure:
-    """Draw Fig. 6 simulated and measured for each scheme, and Fig. 7 measured."""
+    """Draw Fig. 6 simulated and measured for each scheme, and Fig. 7 likewise."""
     drawn, axes = new_figure(6, columns=3)
+    for column, scheme in enumerate(SIMULATED):
+        _rates(axes[column], f"{scheme}, simulated, 10 Gb/s", simulated(scheme))
     for column, scheme in enumerate(SCHEMES):
-        sides = {
-            f"{scheme}, simulated, 10 Gb/s": simulated(scheme),
-            f"{scheme}, on Linux, 1 Gb/s": measured(fig06, scheme),
-        }
-        for row, (title, curves) in enumerate(sides.items()):
-            ax = axes[row * 3 + column]
-            for times, rates in curves:
-                ax.plot(times, rates, linewidth=0.8)
-            ax.set_title(title)
-            ax.set_xlabel("time (ms)")
-            ax.set_ylabel("rate (Gbit/s)")
-    _completion(axes[2], fig07)
-    axes[5].set_visible(False)
+        ax = axes[3 + column]
+        if scheme in fig06["series"]:
+            _rates(ax, f"{scheme}, on Linux, 1 Gb/s", measured(fig06, scheme))
+        else:
+            ax.set_visible(False)
+    _completion(axes[2], fig07["all_s"], simulated_completions())
     legends(axes[2:3])
     return drawn
 
 
-def _completion(ax: Any, fig07: Mapping[str, Any]) -> None:
-    for scheme, style in zip(SCHEMES, ("-", "--"), strict=True):
-        times = np.sort(fig07["all_s"][scheme])
-        ax.step(times, np.arange(1, len(times) + 1) / len(times), style, label=scheme)
-    ax.set_title("Coflow of 200 transfers, on Linux, 1 Gb/s")
+def _rates(ax: Any, title: str, curves: Curves) -> None:
+    for times, rates in curves:
+        ax.plot(times, rates, linewidth=0.8)
+    ax.set_title(title)
+    ax.set_xlabel("time (ms)")
+    ax.set_ylabel("rate (Gbit/s)")
+
+
+def _completion(
+    ax: Any, on_linux: Mapping[str, Sequence[float]], in_simulator: Mapping[str, Sequence[float]]
+) -> None:
+    sides = {"on Linux": (on_linux, "-"), "simulated": (in_simulator, "--")}
+    for where, (found, style) in sides.items():
+        for case, unsorted in found.items():
+            times = np.sort(unsorted)
+            color = f"C{_colour(case)}"
+            height = np.arange(1, len(times) + 1) / len(times)
+            ax.step(times, height, style, color=color, where="post", label=f"{case}, {where}")
+    ax.set_title("Coflow of 200 transfers, 1 Gb/s")
     ax.set_xlabel("completion of the last transfer (s)")
     ax.set_ylabel("share of runs")
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
+    ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
+def _colour(case: str) -> int:
+    """Return the number of a colour: of a scheme, or one of its own for a variant."""
+    return SCHEMES.index(case) if case in SCHEMES else len(SCHEMES)

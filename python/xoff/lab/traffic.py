@@ -10,6 +10,9 @@ with a line, its name. The sender sends BYTES on each connection, or until LAST_
 receiver prints one JSON object per connection: its name, the time of its first and last bytes, its
 bytes, in all and by interval, and the longest time without any. With CONTROL `default`, connections
 have the congestion control of the host.
+
+The sender opens all connections at once and writes nothing before FIRST_NS. Otherwise transfers of
+a sender would begin one after another, each after a handshake through the queue of those before it.
 """
 
 from __future__ import annotations
@@ -23,8 +26,9 @@ import time
 from dataclasses import dataclass, field
 
 CHUNK = bytes(65536)
-# Data that waits in the sender's kernel. More would only blur when a transfer ends.
-SEND_BUFFER = 1 << 20
+# Data that waits in a sender's kernel, over all of its connections, and at least for each. More
+# would only blur when a transfer ends, and senders would keep the processors busy writing it.
+SEND_BUFFER, LEAST_BUFFER = 1 << 20, 1 << 16
 
 
 @dataclass
@@ -105,6 +109,15 @@ def receive(address: str, port: int, stop_ns: int, interval_ns: int, expected: i
         sys.stdout.write(each.line() + "\n")
 
 
+def _connect(address: str, port: int, control: str, send_buffer: int) -> socket.socket:
+    made = socket.socket()
+    if control != "default":
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
+    made.connect((address, port))
+    return made
+
+
 def send(
     address: str,
     port: int,
@@ -116,15 +129,12 @@ def send(
 ) -> None:
     """Send over connections at once, each `size` bytes, or until the second time if that is 0."""
     first_ns, last_ns = times_ns
+    buffer = max(LEAST_BUFFER, SEND_BUFFER // connections)
+    connected = [_connect(address, port, control, buffer) for _ in range(connections)]
     time.sleep(max(0, first_ns - time.monotonic_ns()) / 1e9)
     waiting = selectors.DefaultSelector()
     left: dict[socket.socket, int] = {}
-    for number in range(connections):
-        each = socket.socket()
-        if control != "default":
-            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
-        each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-        each.connect((address, port))
+    for number, each in enumerate(connected):
         each.sendall(f"{name}.{number}\n".encode())
         each.setblocking(False)
         left[each] = size or 1 << 62

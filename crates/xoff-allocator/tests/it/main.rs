@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod configuration;
+mod convergence;
 mod daemon;
 mod load;
 mod place;
