@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::{FlowId, NodeId};
+
 /// Declares the checkers: each with its name and the statement that it checks.
 macro_rules! checkers {
     ($($(#[doc = $statement:literal])+ $checker:ident = $name:literal,)*) => {
@@ -62,6 +64,67 @@ checkers! {
     Timers = "timers",
 }
 
+/// The part of a network that a violation concerns, as far as it is known: a flow, or a node, one
+/// of its ports, a queue of that port. Whoever audits a larger part adds what a smaller one cannot
+/// know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// A host or a switch.
+    pub node: Option<NodeId>,
+    /// The number of a port at its node.
+    pub port: Option<u16>,
+    /// The number of a queue of the port, or of the port at the other end of its link.
+    pub queue: Option<u8>,
+    /// A flow.
+    pub flow: Option<FlowId>,
+}
+
+impl Part {
+    /// A host or a switch.
+    #[must_use]
+    pub fn node(node: NodeId) -> Self {
+        Self { node: Some(node), ..Self::default() }
+    }
+
+    /// The port of this number.
+    #[must_use]
+    pub fn port(number: u16) -> Self {
+        Self { port: Some(number), ..Self::default() }
+    }
+
+    /// The queue of this number.
+    #[must_use]
+    pub fn queue(number: u8) -> Self {
+        Self { queue: Some(number), ..Self::default() }
+    }
+
+    /// A flow.
+    #[must_use]
+    pub fn flow(flow: FlowId) -> Self {
+        Self { flow: Some(flow), ..Self::default() }
+    }
+
+    /// The same part of a larger one.
+    #[must_use]
+    pub fn of(self, larger: Self) -> Self {
+        Self {
+            node: self.node.or(larger.node),
+            port: self.port.or(larger.port),
+            queue: self.queue.or(larger.queue),
+            flow: self.flow.or(larger.flow),
+        }
+    }
+}
+
+/// The recent events of a part, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recent {
+    /// The part; empty if no part has events.
+    pub of: String,
+    /// A line for each event, with its time, in their order.
+    pub events: Vec<String>,
+}
+
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -69,14 +132,18 @@ pub struct Violation {
     pub checker: Checker,
     /// When it was found (ps), or when it happened if that is known.
     pub time_ps: u64,
-    /// Where: the part concerned. Callers put the part that contains it in front.
+    /// Where: the part concerned, in words. Callers put the part that contains it in front.
     pub place: String,
+    /// The part concerned.
+    pub part: Part,
     /// What should hold.
     pub expected: String,
     /// What holds instead.
     pub found: String,
     /// The state of the part.
     pub state: String,
+    /// What happened there last.
+    pub recent: Recent,
 }
 
 impl Violation {
@@ -91,9 +158,11 @@ impl Violation {
             checker,
             time_ps: 0,
             place: place.into(),
+            part: Part::default(),
             expected: expected.to_string(),
             found: found.to_string(),
             state: String::new(),
+            recent: Recent::default(),
         }
     }
 
@@ -102,6 +171,13 @@ impl Violation {
     pub fn within(mut self, part: &str) -> Self {
         let inner = std::mem::take(&mut self.place);
         self.place = if inner.is_empty() { part.to_owned() } else { format!("{part}, {inner}") };
+        self
+    }
+
+    /// The same, of a part, or of a part of it that is already known.
+    #[must_use]
+    pub fn of(mut self, part: Part) -> Self {
+        self.part = self.part.of(part);
         self
     }
 
@@ -122,7 +198,7 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { checker, time_ps, place, expected, found, state } = self;
+        let Self { checker, time_ps, place, part: _, expected, found, state, recent } = self;
         write!(
             f,
             "invariant \"{}\" does not hold at {}: {place}\n  {}\n  expected: {expected}\n  found: \
@@ -133,6 +209,11 @@ impl fmt::Display for Violation {
         )?;
         if !state.is_empty() {
             write!(f, "\n  state: {state}")?;
+        }
+        if !recent.of.is_empty() {
+            let none = if recent.events.is_empty() { " none" } else { "" };
+            write!(f, "\n  recent events of {}:{none}", recent.of)?;
+            recent.events.iter().try_for_each(|event| write!(f, "\n    {event}"))?;
         }
         Ok(())
     }
@@ -180,6 +261,26 @@ mod tests {
              that a queue counts are those of the packets in it.\n  expected: 2000\n  found: \
              1000\n  state: idle"
         );
+    }
+
+    #[test]
+    fn a_violation_lists_recent_events_of_its_part() {
+        let mut violation = Violation::new(Checker::Queues, "queue 3", 2, 1);
+        let shown = violation.to_string();
+        let events = vec!["1.5us  sent".to_owned(), "1.6us  dropped".to_owned()];
+        violation.recent = Recent { of: "queue 3".to_owned(), events };
+        let listed = "\n  recent events of queue 3:\n    1.5us  sent\n    1.6us  dropped";
+        assert_eq!(violation.to_string(), shown.clone() + listed);
+        violation.recent.events.clear();
+        assert_eq!(violation.to_string(), shown + "\n  recent events of queue 3: none");
+    }
+
+    #[test]
+    fn the_smallest_part_is_kept() {
+        let violation = Violation::new(Checker::Queues, "queue 3", 2, 1).of(Part::queue(3));
+        let violation = violation.of(Part::port(2)).of(Part::port(9).of(Part::node(NodeId(5))));
+        let (node, port, queue) = (Some(NodeId(5)), Some(2), Some(3));
+        assert_eq!(violation.part, Part { node, port, queue, flow: None });
     }
 
     #[test]

@@ -1,13 +1,18 @@
 //! Counts of switches, made again from the packets that wait there. Each must equal what the switch
 //! has counted packet by packet.
 
-use xoff_core::invariant::{Checker, Violation, equal};
+use xoff_core::invariant::{Checker, Part, Violation, equal};
 
 use crate::packet::{Packet, Pool, QueueMask, flag};
 use crate::sched::{Egress, Scheduler, each_scheduler};
 
 /// The outcome of a check.
 pub type Checked = Result<(), Box<Violation>>;
+
+/// Adds the part of a switch that a violation concerns.
+pub(crate) fn of_part(part: Part) -> impl Fn(Box<Violation>) -> Box<Violation> {
+    move |violation| Box::new(violation.of(part))
+}
 
 /// A data packet that waits at an egress port of a switch.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +82,8 @@ impl Egress {
             let found = format!("{packet:?}");
             let expected = "packets of this queue, in the order of their arrival";
             let place = format!("queue {queue}");
-            return Err(Box::new(Violation::new(Checker::Order, place, expected, found)));
+            let violation = Violation::new(Checker::Order, place, expected, found);
+            return Err(Box::new(violation.of(Part::queue(queue))));
         }
         self.compare(&counts)
     }
@@ -100,7 +106,8 @@ impl Egress {
                 for queue in (0..128).filter(|queue| counts.occupied >> queue & 1 == 1) {
                     let place = || format!("bytes of queue {queue}");
                     let (bytes, _) = counts.queues[usize::from(queue)];
-                    equal(Checker::Queues, bytes, queues.queue_wire_bytes(queue), place)?;
+                    equal(Checker::Queues, bytes, queues.queue_wire_bytes(queue), place)
+                        .map_err(of_part(Part::queue(queue)))?;
                 }
             }
             let ready = match (divides, counts.uncounted) {

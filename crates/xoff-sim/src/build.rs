@@ -54,11 +54,11 @@ fn add_arbiter(fabric: &mut Fabric) -> u32 {
 }
 
 impl Setup {
-    /// Builds the partitions.
+    /// Builds the partitions. `records`: they record arrivals.
     ///
     /// # Errors
     /// The reason that the network cannot be built.
-    pub fn build(&self, of_node: &[u32]) -> Result<Vec<Partition>, String> {
+    pub fn build(&self, of_node: &[u32], records: bool) -> Result<Vec<Partition>, String> {
         let topology = &self.topology;
         let switches = self.routes.longest() as usize - 1;
         if self.hosts.control.carries() == Carries::Int && switches > HOPS_MAX {
@@ -83,7 +83,9 @@ impl Setup {
         }
         let directory = Arc::new(self.directory(of_node));
         (0..partitions)
-            .map(|index| self.build_partition(index as u32, partitions, &local, &directory))
+            .map(|index| {
+                self.build_partition((index as u32, partitions), &local, &directory, records)
+            })
             .collect()
     }
 
@@ -116,18 +118,18 @@ impl Setup {
     /// The ports of a partition, in the order of the topology.
     fn fabric(
         &self,
-        index: u32,
-        partitions: usize,
+        (index, partitions): (u32, usize),
         local: &[u32],
         directory: &Directory,
+        records: bool,
     ) -> Fabric {
         let topology = &self.topology;
         let tags = FabricTags {
-            arrival: tag::ARRIVAL,
+            arrival: if records { tag::RECORDED } else { tag::ARRIVAL },
             wake: tag::WAKE,
             sent: tag::SENT,
             next_arrival: tag::NEXT_ARRIVAL,
-            checked: tag::CHECKED,
+            checked: if records { tag::CHECKED_RECORDED } else { tag::CHECKED },
         };
         let mut fabric = Fabric::new(self.rounding, self.instants, partitions, Wheel::new(), tags);
         for (id, port) in topology.port_ids().zip(topology.ports()) {
@@ -172,13 +174,13 @@ impl Setup {
 
     fn build_partition(
         &self,
-        index: u32,
-        partitions: usize,
+        (index, partitions): (u32, usize),
         local: &[u32],
         directory: &Arc<Directory>,
+        records: bool,
     ) -> Result<Partition, String> {
         let topology = &self.topology;
-        let mut fabric = self.fabric(index, partitions, local, directory);
+        let mut fabric = self.fabric((index, partitions), local, directory, records);
         let mut hosts = Hosts::new(self.hosts.clone(), HOST_TAGS);
         if self.faults.iter().any(|fault| fault.defect == Defect::Gone) {
             let numbers = self.topology.node_ids().map(|node| self.topology.given_number(node));
@@ -228,6 +230,9 @@ impl Setup {
         let mut built = Partition::new(index, self, fabric, hosts, switches, owners, directory);
         if let Some(allocators) = allocators {
             built.add_allocators(allocators);
+        }
+        if records {
+            built.record_arrivals();
         }
         Ok(built)
     }

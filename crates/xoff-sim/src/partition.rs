@@ -4,6 +4,7 @@ mod links;
 mod measured;
 mod programs;
 pub mod queue_lengths;
+pub(crate) mod recent;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,6 +23,7 @@ use xoff_net::phase;
 use xoff_net::topo::{Routes, Topology};
 
 use self::queue_lengths::QueueLengths;
+use self::recent::Ring;
 use crate::flowtune::allocator::Allocator;
 use crate::flowtune::node::Allocators;
 use crate::loss_notice::LossNotice;
@@ -124,6 +126,8 @@ pub struct Partition {
     perfect_recovery: bool,
     allocators: Option<Box<Allocators>>,
     queue_lengths: Option<Box<QueueLengths>>,
+    /// The last packets of each port, if they are recorded.
+    recent: Vec<Ring>,
 }
 
 impl Partition {
@@ -167,6 +171,7 @@ impl Partition {
             perfect_recovery: setup.hosts.recovery.relies_on_switches(),
             allocators: None,
             queue_lengths: None,
+            recent: Vec::new(),
         }
     }
 
@@ -282,9 +287,14 @@ impl Partition {
                     }
                 }
                 tag::CHECKED => return self.fabric.check_arrival(item),
+                tag::CHECKED_RECORDED => {
+                    let port = self.fabric.check_arrival(item)?;
+                    return Some(self.record_arrival(port, item));
+                }
                 tag::QUEUE_LENGTHS => self.sample_queue_lengths(),
                 _ => self.allocate(event),
             },
+            tag::RECORDED => return Some(self.record_arrival(number, item)),
             tag::PACE => self.hosts.on_pace(&mut self.fabric, number),
             tag::CONTROL => self.hosts.on_control_timer(&mut self.fabric, number),
             tag::TIMEOUT => self.hosts.on_timeout(&mut self.fabric, number),
@@ -426,6 +436,9 @@ impl Partition {
     }
 
     fn discard_one(&mut self, node: NodeId, id: u32) {
+        if !self.recent.is_empty() {
+            self.record_drop(node, id);
+        }
         let packet = self.fabric.packets[id];
         let told = self.perfect_recovery;
         let records = &mut self.fabric.records;

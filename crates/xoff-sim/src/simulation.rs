@@ -194,7 +194,7 @@ impl Simulation {
     ) -> Result<Self, String> {
         let jobs = Jobs::new(&traffic, &setup, plan.row_every)?;
         let cut = Cut::new(&setup, plan.partitions, threads.count);
-        let parts = setup.build(&cut.of_node)?;
+        let parts = setup.build(&cut.of_node, plan.check_invariants)?;
         let faults = FaultActions::new(&setup)?;
         let mut counts = vec![0; parts.len()];
         let place = setup.topology.ports().iter().map(|port| {

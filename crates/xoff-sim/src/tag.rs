@@ -13,8 +13,11 @@ pub(crate) const SINGLE: u32 = 1 << 28;
 /// A packet, the event's item, has passed a stage inside a switch; the index is that of a port.
 /// Since it is no timer's event, it must be below [`xoff_core::wheel::TIMER`].
 pub(crate) const STAGE: u32 = 2 << 28;
+/// A packet, the event's item, arrives at a port, the index, and is recorded. Arrivals have this tag
+/// in place of [`ARRIVAL`] while invariants are checked. It is no timer's event either.
+pub(crate) const RECORDED: u32 = 3 << 28;
 /// A congestion control's timer.
-pub(crate) const CONTROL: u32 = 3 << 28;
+pub(crate) const CONTROL: u32 = 15 << 28;
 /// A NIC's timeout check.
 pub(crate) const TIMEOUT: u32 = 4 << 28;
 /// A NIC with round robin by index.
@@ -53,6 +56,8 @@ pub(crate) const PUBLISH: u32 = SINGLE | 5;
 pub(crate) const SENT: u32 = SINGLE | 6;
 /// A packet arrives at a port that loses some; the packet knows the port.
 pub(crate) const CHECKED: u32 = SINGLE | 9;
+/// The same while invariants are checked: it is recorded.
+pub(crate) const CHECKED_RECORDED: u32 = SINGLE | 10;
 /// A sample of queue lengths is due.
 pub(crate) const QUEUE_LENGTHS: u32 = SINGLE | 8;
 /// The first packet on a link has arrived.

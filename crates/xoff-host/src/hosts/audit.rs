@@ -1,7 +1,7 @@
 //! Checks of hosts: of their state, and of each packet that a flow sends while checks are on.
 
 use xoff_core::FlowId;
-use xoff_core::invariant::{Checker, Violation, equal, holds};
+use xoff_core::invariant::{Checker, Part, Violation, equal, holds};
 use xoff_net::Fabric;
 use xoff_net::recount::Checked;
 
@@ -27,14 +27,8 @@ pub(super) struct SendChecks {
 
 impl SendChecks {
     /// A flow has taken a packet: its payload, and whether it was sent before.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn on_sent(
-        &mut self,
-        now: u64,
-        (sender, flow): (u32, &Sender),
-        (payload, again): (u64, bool),
-    ) {
+    #[inline]
+    fn on_sent(&mut self, now: u64, (sender, flow): (u32, &Sender), (payload, again): (u64, bool)) {
         self.sent_bytes += payload;
         if self.is_free {
             return;
@@ -47,15 +41,24 @@ impl SendChecks {
         }
         let before = self.paced[sender as usize].replace((id, rate, next));
         let paced = before.filter(|&(same, then, _)| (same, then) == (id, rate));
-        let outcome = match paced {
-            Some((_, _, time)) if time > now => {
+        let early = paced.map(|(_, _, time)| time).filter(|&time| time > now);
+        if early.is_some() || !(again || flow.keeps_limits(now, payload)) {
+            self.report(now, flow, payload, early);
+        }
+    }
+
+    /// Keeps the first violation. `early`: the time before which pacing allows no packet.
+    #[cold]
+    #[inline(never)]
+    fn report(&mut self, now: u64, flow: &Sender, payload: u64, early: Option<u64>) {
+        let outcome = match early {
+            Some(time) => {
                 let place = flow.label();
                 let expected = format!("no packet before {time} ps, by its pace");
                 let violation = Violation::new(Checker::Limits, place, expected, "a packet");
-                Err(Box::new(violation.with_state(flow.progress())))
+                Err(Box::new(violation.of(flow.part()).with_state(flow.progress())))
             }
-            _ if again => Ok(()),
-            _ => flow.audit_sent(now, payload),
+            None => flow.audit_sent(now, payload),
         };
         if let (Err(violation), None) = (outcome, &self.broken) {
             self.broken = Some(Box::new(violation.at(now)));
@@ -70,6 +73,25 @@ impl Hosts {
         let is_free = self.setup.transport.round_robin == RoundRobin::Posted;
         let checks = SendChecks { is_free, ..SendChecks::default() };
         self.checks = Some(Box::new(checks));
+    }
+
+    /// Checks a packet that leaves, and does what else is to be done with it: its first byte, its
+    /// payload, and whether it is a retransmission.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn check_sent(
+        &mut self,
+        fabric: &mut Fabric,
+        sender: u32,
+        id: u32,
+        (seq, payload, again): (u64, u64, bool),
+    ) {
+        if let Some(checks) = &mut self.checks {
+            checks.on_sent(fabric.now, (sender, &self.flows[sender as usize]), (payload, again));
+        }
+        if !self.plain {
+            self.prepare(fabric, sender, id, (seq, payload, again));
+        }
     }
 
     /// Payload that flows have sent, and payload that has arrived at hosts here.
@@ -88,6 +110,12 @@ impl Hosts {
         if let Some(transport) = &self.receiver_driven {
             transport.each_packet(pool, visit);
         }
+    }
+
+    /// Whether a packet was sent that should not have been. Then the next audit reports it.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.checks.as_ref().is_some_and(|checks| checks.broken.is_some())
     }
 
     /// Checks the flows and their slots, timers and queues.
@@ -111,7 +139,8 @@ impl Hosts {
                 holds(fabric.wheel.armed(timer).is_none(), || {
                     let place = format!("{}, {name} timer", flow.label());
                     let found = format!("armed for {:?} ps", fabric.wheel.armed(timer));
-                    Violation::new(Checker::Timers, place, "no timer: the flow has ended", found)
+                    let expected = "no timer: the flow has ended";
+                    Violation::new(Checker::Timers, place, expected, found).of(flow.part())
                 })?;
             }
         }
@@ -126,7 +155,8 @@ impl Hosts {
             holds(!flow.alive && !twice, || {
                 let found = if twice { "free twice" } else { "alive and free" };
                 let place = format!("slot {slot}, {}", flow.label());
-                Violation::new(Checker::Slots, place, "a slot that is free once or used", found)
+                let expected = "a slot that is free once or used";
+                Violation::new(Checker::Slots, place, expected, found).of(flow.part())
             })?;
         }
         // With round robin by index, a NIC drops an ended flow when its search passes it.
@@ -136,7 +166,8 @@ impl Hosts {
         for (slot, flow) in self.flows.iter().enumerate() {
             holds(flow.alive || flow.ringing || free[slot], || {
                 let place = format!("slot {slot}, {}", flow.label());
-                Violation::new(Checker::Slots, place, "a free slot: the flow has ended", "leaked")
+                let expected = "a free slot: the flow has ended";
+                Violation::new(Checker::Slots, place, expected, "leaked").of(flow.part())
             })?;
         }
         Ok(())
@@ -152,13 +183,15 @@ impl Hosts {
                 holds(listed == (true, number, place), || {
                     let at = format!("NIC of host {}, {}", nic.host.0, flow.label());
                     let expected = format!("a live flow at place {place} of NIC {number}");
-                    Violation::new(Checker::Slots, at, expected, format!("{listed:?}"))
+                    let found = format!("{listed:?}");
+                    Violation::new(Checker::Slots, at, expected, found).of(flow.part())
                 })?;
             }
             if rings {
                 let audited = nic.audit_rings(&self.flows, &mut ringed);
                 audited.map_err(|broken| {
-                    Box::new(broken.within(&format!("NIC of host {}", nic.host.0)))
+                    let host = format!("NIC of host {}", nic.host.0);
+                    Box::new(broken.within(&host).of(Part::node(nic.host.node())))
                 })?;
             }
         }
@@ -171,7 +204,7 @@ impl Hosts {
         for (flow, &ringed) in self.flows.iter().zip(&ringed) {
             holds(flow.ringing == ringed, || {
                 let (expected, found) = (format!("a turn: {}", flow.ringing), ringed);
-                Violation::new(Checker::Slots, flow.label(), expected, found)
+                Violation::new(Checker::Slots, flow.label(), expected, found).of(flow.part())
             })?;
         }
         Ok(())

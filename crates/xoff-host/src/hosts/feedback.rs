@@ -12,14 +12,14 @@ use crate::receiver_driven::sender_of;
 
 impl Hosts {
     pub(super) fn on_ack(&mut self, fabric: &mut Fabric, id: u32) {
-        if self.sends_plainly {
+        if self.plain {
             self.on_ack_as::<true>(fabric, id);
         } else {
             self.on_ack_as::<false>(fabric, id);
         }
     }
 
-    /// `PLAIN` as [`sends_plainly`](Self::sends_plainly).
+    /// `PLAIN` as [`plain`](Self::plain).
     #[inline(never)]
     fn on_ack_as<const PLAIN: bool>(&mut self, fabric: &mut Fabric, id: u32) {
         let packet = fabric.packets[id];

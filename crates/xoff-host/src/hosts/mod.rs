@@ -190,7 +190,9 @@ pub struct Hosts {
     /// own order: one test per packet for all that is rare.
     answers_plainly: bool,
     /// Whether flows need nothing but their recovery and congestion control: no TCP, no flow
-    /// control, no receiver-driven transport, and no checks.
+    /// control, no receiver-driven transport.
+    plain: bool,
+    /// Whether packets also leave without checks.
     sends_plainly: bool,
     /// What chooses the acknowledgements of each NIC that bring their record, if not all do.
     samplings: Vec<Sampling>,
@@ -230,6 +232,10 @@ impl Hosts {
     pub fn new(setup: HostSetup, tags: HostTags) -> Self {
         let transport = &setup.transport;
         let receiver_driven = setup.driver.build(&setup.for_driven()).map(Box::new);
+        let plain = setup.onramp.is_none()
+            && setup.control.sampled().is_none()
+            && !setup.recovery.reports_losses()
+            && receiver_driven.is_none();
         Self {
             receivers: Receivers::new(
                 ReceiverSetup {
@@ -247,10 +253,8 @@ impl Hosts {
                 && setup.tcp.sack_bytes == SackBytes::None
                 && setup.nic.receive_rate.0 == 0
                 && transport.round_robin != RoundRobin::Posted,
-            sends_plainly: setup.onramp.is_none()
-                && setup.control.sampled().is_none()
-                && !setup.recovery.reports_losses()
-                && receiver_driven.is_none(),
+            plain,
+            sends_plainly: plain,
             receiver_driven,
             links: None,
             orders: None,

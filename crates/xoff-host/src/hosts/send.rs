@@ -232,7 +232,11 @@ impl Hosts {
         let path = &self.paths[flow.path];
         self.controls[sender as usize].on_sent(path, flow.last_wire_bytes, &mut flow.pace);
         if !self.sends_plainly {
-            self.prepare(fabric, sender, id, (seq, payload, again));
+            if self.checks.is_some() {
+                self.check_sent(fabric, sender, id, (seq, payload, again));
+            } else {
+                self.prepare(fabric, sender, id, (seq, payload, again));
+            }
         }
         id
     }
@@ -240,7 +244,7 @@ impl Hosts {
     /// What flow controls, TCP and receiver-driven transports do with a packet that leaves: its
     /// first byte, its payload, and whether it is a retransmission.
     #[inline(never)]
-    fn prepare(
+    pub(super) fn prepare(
         &mut self,
         fabric: &mut Fabric,
         sender: u32,
@@ -250,9 +254,6 @@ impl Hosts {
         let mut copy = fabric.packets[id];
         let packet = &mut copy;
         let flow = &mut self.flows[sender as usize];
-        if let Some(checks) = &mut self.checks {
-            checks.on_sent(fabric.now, (sender, flow), (payload, again));
-        }
         let path = &self.paths[flow.path];
         if let Some(config) = &self.setup.onramp {
             let state = &mut self.onramps[sender as usize];

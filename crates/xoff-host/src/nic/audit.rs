@@ -47,7 +47,8 @@ impl Nic {
                 holds(flow.ringing && !twice, || {
                     let place = format!("NIC queue {queue}, {}", flow.label());
                     let found = if twice { "two places" } else { "no turn expected" };
-                    Violation::new(Checker::Slots, place, "one place in the ring", found)
+                    let expected = "one place in the ring";
+                    Violation::new(Checker::Slots, place, expected, found).of(flow.part())
                 })?;
                 next = flow.next;
             }

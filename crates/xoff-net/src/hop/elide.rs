@@ -10,11 +10,11 @@
 //! instead.)
 
 use xoff_core::Rng;
-use xoff_core::invariant::{Checker, equal};
+use xoff_core::invariant::{Checker, Part, equal};
 
 use super::{HopControl, Signal};
 use crate::packet::{Kind, Packet};
-use crate::recount::{Checked, WaitingPacket};
+use crate::recount::{Checked, WaitingPacket, of_part};
 use crate::sched::{QueueMask, Scheduler};
 
 /// A hop control's operations on packets that must not cause a pause.
@@ -197,9 +197,10 @@ impl<H: Elide> HopControl for Eliding<H> {
                 held[usize::from(packet.ingress)] += u64::from(packet.wire_bytes);
             }
         }
-        for (ingress, (&bytes, &counted)) in held.iter().zip(&self.table.held).enumerate() {
+        for (ingress, (&bytes, &counted)) in (0..).zip(held.iter().zip(&self.table.held)) {
             let place = || format!("bytes without backpressure at ingress {ingress}");
-            equal(Checker::Buffers, bytes, counted, place)?;
+            let compared = equal(Checker::Buffers, bytes, counted, place);
+            compared.map_err(of_part(Part::port(ingress)))?;
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! Invariants hold in every preset, and checks change no result.
 
 use crate::common::{for_fast_links, open};
+use xoff_core::invariant::{Part, Recent};
+use xoff_core::{FlowId, NodeId};
 use xoff_run::Run;
 use xoff_scenario::presets;
 
@@ -54,4 +56,65 @@ fn a_paused_host_may_pause_its_switch() {
     for nic in &run.simulation().partitions()[0].hosts().nics()[..2] {
         assert!(nic.paused_time().pauses() > 0, "the switch does not pause the host");
     }
+}
+
+/// Two flows to one host, which fill a switch until it pauses the ports that send.
+fn congested(sets: &[&str]) -> Run {
+    let text = "scheme = \"pfc\"\n\
+         [network]\ntopology = \"leaf-spine\"\n\
+         [leaf_spine]\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\n\
+         [run]\nwarmup = \"0us\"\nmeasure = \"60us\"\ndrain = \"1ms\"\ncheck_invariants = true\n\
+         [buffer]\nsize = \"200KB\"\n\
+         [[traffic]]\nkind = \"long\"\nsrc = 0\ndst = 3\n\
+         [[traffic]]\nkind = \"long\"\nsrc = 2\ndst = 3\n";
+    let mut run = open(text, sets);
+    for _ in 0..3 {
+        run.step().unwrap_or_else(|message| panic!("{message}"));
+    }
+    run
+}
+
+fn recent(run: &Run, part: Part) -> String {
+    let Recent { of, events } = run.simulation().recent_events(part);
+    format!("{of}\n{}", events.join("\n"))
+}
+
+fn port(node: u32, number: u16) -> Part {
+    Part::port(number).of(Part::node(NodeId(node)))
+}
+
+#[test]
+fn recent_events_are_those_of_a_part() {
+    let run = congested(&[]);
+    let queue = recent(&run, Part::queue(1).of(port(5, 0)));
+    let all = [Part::flow(FlowId(1)), Part::node(NodeId(5)), port(5, 0), Part::default()];
+    println!("{queue}");
+    for part in all {
+        println!("{}", recent(&run, part));
+    }
+    panic!();
+}
+
+#[test]
+fn recent_events_do_not_depend_on_the_partitions() {
+    let nodes = (0..7).map(|node| Part::node(NodeId(node)));
+    let ports = (4..7).flat_map(|node| (0..2).map(move |number| port(node, number)));
+    let flows = (0..2).map(|flow| Part::flow(FlowId(flow)));
+    let parts: Vec<_> = nodes.chain(ports).chain(flows).collect();
+    let events = |partitions: &str| {
+        let run = congested(&["run.grid=1us", partitions]);
+        parts.iter().map(|&part| recent(&run, part)).collect::<Vec<_>>()
+    };
+    let uncut = events("run.partitions=1");
+    assert!(uncut.iter().any(|text| text.lines().count() == 17), "no part has 16 events");
+    for partitions in ["run.partitions=2", "run.partitions=3"] {
+        assert_eq!(uncut, events(partitions), "{partitions}");
+    }
+}
+
+#[test]
+fn a_dropped_packet_is_a_recent_event() {
+    let run = congested(&["scheme=dctcp", "buffer.size=20KB"]);
+    let events = recent(&run, Part::node(NodeId(5)));
+    assert!(events.contains("us  dropped that had arrived at switch leaf:1, port "), "{events}");
 }

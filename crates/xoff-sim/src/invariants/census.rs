@@ -1,9 +1,10 @@
 //! The place of every packet of a partition.
 
-use xoff_core::invariant::{Checker, Violation, holds};
-use xoff_net::Kind;
+use xoff_core::FlowId;
+use xoff_core::invariant::{Checker, Part, Violation, holds};
 use xoff_net::fabric::OnLink;
 use xoff_net::recount::Checked;
+use xoff_net::{Kind, Packet};
 
 use super::State;
 use super::pauses::Links;
@@ -26,10 +27,10 @@ pub(super) struct Census {
 
 impl Census {
     /// Finds the packets on links, in service, at hosts, and between the stages of switches.
-    pub(super) fn of(
+    pub(super) fn of<'a>(
         state: &State<'_>,
-        partition: &Partition,
-        links: &mut Links,
+        partition: &'a Partition,
+        links: &mut Links<'a>,
     ) -> Result<Self, Box<Violation>> {
         let fabric = partition.fabric();
         let pool = &fabric.packets;
@@ -47,7 +48,7 @@ impl Census {
                 census.found(id);
                 match place {
                     OnLink::Arriving { port, time } => {
-                        links.arrives(fabric.port_id(port), time, pool[id]);
+                        links.arrives(fabric.port_id(port), time, &pool[id]);
                     }
                     OnLink::Kept => links.kept(&pool[id]),
                 }
@@ -79,8 +80,10 @@ impl Census {
 
     fn check_twice(&self, state: &State<'_>, partition: &Partition) -> Checked {
         let Some(id) = self.twice else { return Ok(()) };
-        let place = state.packet_label(&partition.fabric().packets[id]);
-        Err(Box::new(Violation::new(Checker::Packets, place, "one place", "two places")))
+        let packet = &partition.fabric().packets[id];
+        let place = state.packet_label(packet);
+        let violation = Violation::new(Checker::Packets, place, "one place", "two places");
+        Err(Box::new(violation.of(packet_part(packet))))
     }
 
     /// All places have been searched. Returns the payload on the way.
@@ -96,12 +99,22 @@ impl Census {
         for (id, &slot) in (0..).zip(&self.slots) {
             holds(slot != UNKNOWN, || {
                 let place = state.packet_label(&pool[id]);
-                Violation::new(Checker::Packets, place, "one place", "a packet that was leaked")
+                let found = "a packet that was leaked";
+                let violation = Violation::new(Checker::Packets, place, "one place", found);
+                violation.of(packet_part(&pool[id]))
             })?;
             if slot == PLACED && pool[id].kind == Kind::Data {
                 payload += u64::from(pool[id].wire_bytes) - overhead;
             }
         }
         Ok(payload)
+    }
+}
+
+/// The flow of a packet, if it has one.
+fn packet_part(packet: &Packet) -> Part {
+    match packet.kind {
+        Kind::LinkControl => Part::default(),
+        _ => Part::flow(FlowId(packet.flow.into())),
     }
 }

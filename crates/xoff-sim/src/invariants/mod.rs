@@ -14,22 +14,24 @@
 mod bytes;
 mod census;
 mod pauses;
+mod recent;
 mod switches;
 
-use xoff_core::invariant::Violation;
+use xoff_core::invariant::Part;
 use xoff_core::{NodeId, PortId, Ps};
-use xoff_net::Packet;
 use xoff_net::fabric::Heard;
 use xoff_net::recount::Checked;
+use xoff_net::{Kind, Packet};
 
 use self::pauses::PausedSince;
+pub(crate) use self::recent::of as recent_events;
 use crate::partition::{Partition, Place};
 use crate::setup::Setup;
 
-/// Packet-hops between two audits: for each port, and for each flow and packet. They take some ten
-/// times as long as the audit.
-const HOPS_PER_PORT: u64 = 40;
-const HOPS_PER_FLOW: u64 = 6;
+/// Packet-hops between two audits: for each port, and for each flow and packet. They take some
+/// eighty times as long as the audit: most of the cost of checks is that of each packet.
+const HOPS_PER_PORT: u64 = 200;
+const HOPS_PER_FLOW: u64 = 30;
 
 /// The state of a simulation between two steps.
 #[derive(Clone, Copy)]
@@ -56,13 +58,28 @@ impl State<'_> {
     fn port_label(&self, port: PortId) -> String {
         let topology = &self.setup.topology;
         let Some(&port) = topology.ports().get(port.index()) else { return String::new() };
-        let (node, peer) = (topology.name(port.node), topology.name(topology.neighbour(&port)));
-        let kind = if topology.is_host(port.node) { "host" } else { "switch" };
-        format!("{kind} {node}, port {} to {peer}", port.number)
+        let peer = topology.name(topology.neighbour(&port));
+        format!("{}, port {} to {peer}", self.node_label(port.node), port.number)
+    }
+
+    /// A node, in reports.
+    fn node_label(&self, node: NodeId) -> String {
+        let topology = &self.setup.topology;
+        let kind = if topology.is_host(node) { "host" } else { "switch" };
+        format!("{kind} {}", topology.name(node))
+    }
+
+    /// A port, as a part of the network.
+    fn port_part(&self, port: PortId) -> Part {
+        let port = self.setup.topology.ports().get(port.index());
+        port.map_or(Part::default(), |port| Part::port(port.number).of(Part::node(port.node)))
     }
 
     /// A packet, in reports.
     fn packet_label(&self, packet: &Packet) -> String {
+        if packet.kind == Kind::LinkControl {
+            return recent::describe_frame(packet);
+        }
         let host = |number: u32| self.setup.topology.name(NodeId(number));
         format!(
             "{:?} packet of flow {} from host {} to host {}, byte {}, {} bytes, queue {}",
@@ -125,13 +142,16 @@ impl Invariants {
     /// The first violation.
     pub(crate) fn check(&mut self, state: &State<'_>, is_over: bool) -> Checked {
         let hops: u64 = state.partitions.iter().map(Partition::packet_hops).sum();
-        if !is_over && hops - self.audited_hops < state.work() {
+        let is_broken = state.partitions.iter().any(|part| part.hosts().is_broken());
+        if !is_over && !is_broken && hops - self.audited_hops < state.work() {
             return Ok(());
         }
         self.audited_hops = hops;
         self.audit(state).map_err(|violation| {
             let at = if violation.time_ps == 0 { state.now.0 } else { violation.time_ps };
-            Box::new(Violation::at(*violation, at))
+            let mut violation = violation.at(at);
+            violation.recent = recent_events(state, violation.part, at);
+            Box::new(violation)
         })
     }
 

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 use xoff_core::PortId;
-use xoff_core::invariant::{Checker, Violation, equal, holds};
+use xoff_core::invariant::{Checker, Part, Violation, equal, holds};
 use xoff_net::arch::{AnySwitch, Switch};
 use xoff_net::fabric::Heard;
 use xoff_net::header::Ask;
@@ -41,6 +41,11 @@ impl PausedSince {
         }
     }
 
+    /// Whether a frame has arrived at a port.
+    fn has(&self, port: PortId) -> bool {
+        self.0.contains_key(&port.0)
+    }
+
     fn of(&self, port: PortId, queue: u8) -> Option<u64> {
         let queues = self.0.get(&port.0)?.as_ref()?;
         queues.iter().find(|&&(paused, _)| paused == queue).map(|&(_, since)| since)
@@ -48,30 +53,23 @@ impl PausedSince {
 }
 
 /// What is on the links of a network.
-pub(super) struct Links {
-    /// The port and time (ps) of each packet's arrival, and its place in `packets`.
-    arriving: Vec<(PortId, u64, u32)>,
-    packets: Vec<Packet>,
+pub(super) struct Links<'a> {
+    /// The packets, with the port and time (ps) of their arrival.
+    arriving: Vec<(PortId, u64, &'a Packet)>,
     /// Whether a frame of a port has not arrived at its neighbour.
     asks: Vec<bool>,
     /// Whether a frame is on its way, but its port is not known.
     asks_somewhere: bool,
 }
 
-impl Links {
+impl<'a> Links<'a> {
     pub(super) fn new(ports: usize) -> Self {
-        Self {
-            arriving: Vec::new(),
-            packets: Vec::new(),
-            asks: vec![false; ports],
-            asks_somewhere: false,
-        }
+        Self { arriving: Vec::new(), asks: vec![false; ports], asks_somewhere: false }
     }
 
     /// A packet arrives at a port at a time (ps).
-    pub(super) fn arrives(&mut self, port: PortId, time: u64, packet: Packet) {
-        self.arriving.push((port, time, self.packets.len() as u32));
-        self.packets.push(packet);
+    pub(super) fn arrives(&mut self, port: PortId, time: u64, packet: &'a Packet) {
+        self.arriving.push((port, time, packet));
     }
 
     /// A packet is kept by a port.
@@ -86,33 +84,51 @@ impl Links {
 
     /// Checks all links.
     pub(super) fn audit(mut self, state: &State<'_>, paused: Option<&PausedSince>) -> Checked {
-        self.arriving.sort_unstable();
-        let mut last: Option<(PortId, u64)> = None;
-        for &(port, time, place) in &self.arriving {
-            let packet = &self.packets[place as usize];
-            let from = state.setup.topology.port(port).peer;
-            let (sender, number) = state.partition_of(from);
-            // At the full rate: it may have left before the link fell back to a lower one.
-            let fabric = sender.fabric();
-            let takes = fabric.time_at(fabric.rate(number), u64::from(packet.wire_bytes));
-            let before = last.filter(|&(same, _)| same == port).map_or(0, |(_, time)| time);
+        let mut arriving = std::mem::take(&mut self.arriving);
+        arriving.sort_unstable_by_key(|&(port, time, _)| (port, time));
+        let paused = paused.filter(|_| state.has_sound_links());
+        for packets in arriving.chunk_by(|one, next| one.0 == next.0) {
+            self.audit_link(state, paused, packets)?;
+        }
+        if state.has_sound_links() && !self.asks_somewhere {
+            self.audit_agreement(state)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the packets that arrive at a port, in the order of time.
+    fn audit_link(
+        &mut self,
+        state: &State<'_>,
+        paused: Option<&PausedSince>,
+        packets: &[(PortId, u64, &Packet)],
+    ) -> Checked {
+        let from = state.setup.topology.port(packets[0].0).peer;
+        let delay = state.setup.topology.port(from).delay.0;
+        let paused = paused.filter(|paused| paused.has(from) && asked_to_pause(state, from));
+        let (sender, number) = state.partition_of(from);
+        // At the full rate: it may have left before the link fell back to a lower one.
+        let fabric = sender.fabric();
+        let rate = fabric.rate(number);
+        let per_byte = fabric.whole_ps_per_byte(rate);
+        let mut before = 0;
+        for &(_, time, packet) in packets {
+            let takes = match u64::from(packet.wire_bytes) {
+                bytes if per_byte == 0 => fabric.time_at(rate, bytes),
+                bytes => bytes * per_byte,
+            };
             holds(time - before >= takes, || {
                 let expected = format!("{takes} ps after the packet before it, or later");
                 let place = format!("{}, {}", state.port_label(from), state.packet_label(packet));
                 let found = format!("{} ps after it", time - before);
-                Violation::new(Checker::Order, place, expected, found)
+                let violation = Violation::new(Checker::Order, place, expected, found);
+                violation.of(state.port_part(from))
             })?;
-            last = Some((port, time));
-            if packet.kind == Kind::LinkControl {
-                self.asks[from.index()] = true;
+            before = time;
+            self.asks[from.index()] |= packet.kind == Kind::LinkControl;
+            if let Some(paused) = paused {
+                check_paused(state, paused, from, time.saturating_sub(delay + takes), packet)?;
             }
-            if let Some(paused) = paused.filter(|_| state.has_sound_links()) {
-                let start = time.saturating_sub(state.setup.topology.port(from).delay.0 + takes);
-                check_paused(state, paused, from, start, packet)?;
-            }
-        }
-        if state.has_sound_links() && !self.asks_somewhere {
-            self.audit_agreement(state)?;
         }
         Ok(())
     }
@@ -131,7 +147,8 @@ impl Links {
                 let neighbour = state.setup.topology.port(id).peer;
                 let Some(known) = paused_queues(state, neighbour) else { continue };
                 let place = || format!("queues of {} paused", state.port_label(neighbour));
-                equal(Checker::Pauses, switch.holds_paused(number), known, place)?;
+                equal(Checker::Pauses, switch.holds_paused(number), known, place)
+                    .map_err(|violation| Box::new(violation.of(state.port_part(neighbour))))?;
             }
         }
         Ok(())
@@ -166,8 +183,7 @@ fn check_paused(
     packet: &Packet,
 ) -> Checked {
     // The frames of a NIC with a receive rate pass its queues by.
-    let is_control = packet.upstream == CONTROL_QUEUE || packet.kind == Kind::LinkControl;
-    if is_control || !asked_to_pause(state, from) {
+    if packet.upstream == CONTROL_QUEUE || packet.kind == Kind::LinkControl {
         return Ok(());
     }
     let Some(since) = paused.of(from, packet.upstream) else { return Ok(()) };
@@ -175,7 +191,8 @@ fn check_paused(
         let place = format!("{}, queue {}", state.port_label(from), packet.upstream);
         let expected = format!("nothing leaves it: it is paused since {}", xoff_core::Ps(since));
         let found = state.packet_label(packet);
-        Violation::new(Checker::Paused, place, expected, found).at(start)
+        let violation = Violation::new(Checker::Paused, place, expected, found).at(start);
+        violation.of(Part::queue(packet.upstream).of(state.port_part(from)))
     })
 }
 

@@ -1,7 +1,7 @@
 //! The queues and memory of a switch, counted again, and its ports at work.
 
 use xoff_core::PortId;
-use xoff_core::invariant::{Checker, Violation, holds};
+use xoff_core::invariant::{Checker, Part, Violation, holds};
 use xoff_net::Kind;
 use xoff_net::arch::Switch;
 use xoff_net::recount::{Checked, WaitingPacket};
@@ -18,7 +18,7 @@ pub(super) fn audit(
     partition: &Partition,
     index: usize,
     census: &mut Census,
-    links: &mut Links,
+    links: &mut Links<'_>,
 ) -> Checked {
     let (node, switch) = &partition.switches()[index];
     let pool = &partition.fabric().packets;
@@ -35,7 +35,8 @@ pub(super) fn audit(
         });
         let described = |violation: Box<Violation>| {
             let text = describe_switch(partition, *node, switch);
-            Box::new(violation.within(&state.port_label(id)).with_state(text.trim()))
+            let violation = violation.within(&state.port_label(id)).of(state.port_part(id));
+            Box::new(violation.with_state(text.trim()))
         };
         counted.map_err(described)?;
         let ready = egress.is_ready();
@@ -47,9 +48,9 @@ pub(super) fn audit(
         inside += if switch.hop().is_none() { u64::from(pool[id].wire_bytes) } else { 0 };
     });
     let described = |violation: Box<Violation>| {
-        let part = format!("switch {}", state.setup.topology.name(*node));
+        let violation = violation.within(&state.node_label(*node)).of(Part::node(*node));
         let text = describe_switch(partition, *node, switch);
-        Box::new(violation.within(&part).with_state(text.trim()))
+        Box::new(violation.with_state(text.trim()))
     };
     if !state.setup.hosts.literal || state.setup.faults.is_empty() {
         switch.recount(&waiting, inside).map_err(described)?;
@@ -74,8 +75,9 @@ fn check_work(state: &State<'_>, id: PortId, ready: bool) -> Checked {
 pub(super) fn audit_nics(state: &State<'_>, partition: &Partition) -> Checked {
     for nic in partition.hosts().nics() {
         let id = partition.fabric().port_id(nic.port);
-        check_work(state, id, nic.is_ready() || nic.has_control())
-            .map_err(|violation| Box::new(violation.within(&state.port_label(id))))?;
+        check_work(state, id, nic.is_ready() || nic.has_control()).map_err(|violation| {
+            Box::new(violation.within(&state.port_label(id)).of(state.port_part(id)))
+        })?;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Checks of invariants, if they are on.
 
-use xoff_core::invariant::Violation;
+use xoff_core::invariant::{Part, Recent, Violation};
 
 use super::Simulation;
-use crate::invariants::{Invariants, State};
+use crate::invariants::{Invariants, State, recent_events};
 
 impl Simulation {
     /// Turns checks on.
@@ -26,6 +26,19 @@ impl Simulation {
             self.violation = Some(violation);
             text
         })
+    }
+
+    /// The last events of a part of the network, while invariants are checked: what a violation
+    /// there would report now.
+    #[must_use]
+    pub fn recent_events(&self, part: Part) -> Recent {
+        let state = State {
+            setup: &self.setup,
+            now: self.now,
+            partitions: &self.partitions,
+            place: &self.place,
+        };
+        recent_events(&state, part, self.now.0)
     }
 
     /// The violation that ended the run, if one did.

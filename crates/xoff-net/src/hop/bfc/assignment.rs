@@ -3,14 +3,14 @@
 
 use rustc_hash::FxHashMap;
 use xoff_core::Rng;
-use xoff_core::invariant::{Checker, equal};
+use xoff_core::invariant::{Checker, Part, equal};
 
 use super::BfcConfig;
 use super::config::{Assignment, EmptyQueueOrder};
 use super::flow_table::{Entry, FlowTable};
 use crate::division::{Divided, Undivided};
 use crate::packet::{CLASSES, Kind, Packet, flag};
-use crate::recount::{Checked, WaitingPacket};
+use crate::recount::{Checked, WaitingPacket, of_part};
 use crate::sched::QueueMask;
 
 /// Time stamps of the flow table count units of 2^10 ps: 32 bits wrap around after 4.4 s. An entry
@@ -206,15 +206,16 @@ impl<D: Divided> FlowQueues<D> {
         }
         let mut entries = 0;
         for (egress, port) in (0..).zip(&self.egresses) {
+            let part = Part::port(egress);
             let mut active = 0;
             for (index, size) in port.table.sizes() {
                 let waiting = sizes.get(&(egress, index)).copied().unwrap_or_default();
                 let place = || format!("packets of flow-table entry {index} of egress {egress}");
-                equal(Checker::Buffers, waiting, size, place)?;
+                equal(Checker::Buffers, waiting, size, place).map_err(of_part(part))?;
                 active += 1;
             }
             let place = || format!("flow-table entries with packets of egress {egress}");
-            equal(Checker::Buffers, active, port.active, place)?;
+            equal(Checker::Buffers, active, port.active, place).map_err(of_part(part))?;
             entries += active as usize;
         }
         let place = || "flow-table entries with packets".to_owned();

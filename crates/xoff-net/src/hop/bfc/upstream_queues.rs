@@ -1,13 +1,13 @@
 //! Reasons to pause each queue of the neighbours, and the bitmaps that repeat the pauses (BFC
 //! §3.3.2).
 
-use xoff_core::invariant::{Checker, equal};
+use xoff_core::invariant::{Checker, Part, equal};
 
 use super::super::{Ask, Signal};
 use super::BfcConfig;
 use super::backpressure::{Counted, PauseFrames, Upstream};
 use crate::packet::Packet;
-use crate::recount::{Checked, WaitingPacket};
+use crate::recount::{Checked, WaitingPacket, of_part};
 use crate::sched::QueueMask;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,10 +110,11 @@ impl Counted for UpstreamQueues {
         for (place, (&counted, &count)) in counts.iter().zip(&self.counts).enumerate() {
             let (ingress, queue) = (place / queues, place % queues);
             let place = || format!("pause counter of ingress {ingress}, queue {queue}");
-            equal(Checker::Pauses, counted, count, place)?;
+            let part = Part::queue(queue as u8).of(Part::port(ingress as u16));
+            equal(Checker::Pauses, counted, count, place).map_err(of_part(part))?;
             let paused = self.neighbours[ingress].paused >> queue & 1 == 1;
             let place = || format!("pause of ingress {ingress}, queue {queue}");
-            equal(Checker::Pauses, counted > 0, paused, place)?;
+            equal(Checker::Pauses, counted > 0, paused, place).map_err(of_part(part))?;
         }
         Ok(())
     }

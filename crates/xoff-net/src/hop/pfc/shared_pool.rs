@@ -5,7 +5,7 @@
 //! only has to hold the bytes that are on the way when a pause takes effect. This is the model of
 //! the simulator that the BFC paper used for HPCC, DCQCN and DCTCP (its switch memory unit).
 
-use xoff_core::invariant::{Checker, Violation, equal, holds};
+use xoff_core::invariant::{Checker, Part, Violation, equal, holds};
 use xoff_core::prefetch::prefetch;
 
 use super::limits::{Alike, Count, Limits, OfPort, Share};
@@ -15,7 +15,7 @@ use crate::buffer::BufferConfig;
 use crate::hop::elide::Elide;
 use crate::hop::{HopControl, IngressControl, PfcPort, Signal};
 use crate::packet::{CLASSES, Packet};
-use crate::recount::{Checked, WaitingPacket};
+use crate::recount::{Checked, WaitingPacket, of_part};
 use crate::sched::{QueueMask, Scheduler};
 
 /// Bytes at one port, and its limits.
@@ -270,11 +270,13 @@ impl<L: Limits> HopControl for Pfc<SharedPool<L>> {
         for (number, (port, held)) in self.ingresses.iter().zip(&held).enumerate() {
             for (class, (count, &bytes)) in port.accounts.counts.iter().zip(held).enumerate() {
                 let place = || format!("bytes of class {class} at port {number}");
-                equal(Checker::Buffers, bytes, count.bytes + count.headroom, place)?;
+                let part = Part::port(number as u16);
+                let counted = count.bytes + count.headroom;
+                equal(Checker::Buffers, bytes, counted, place).map_err(of_part(part))?;
                 holds(port.paused >> class & 1 == 0 || bytes > 0, || {
                     let place = format!("class {class} at ingress {number}");
                     let expected = "no pause: none of its bytes wait here";
-                    Violation::new(Checker::Pauses, place, expected, "a pause")
+                    Violation::new(Checker::Pauses, place, expected, "a pause").of(part)
                 })?;
                 shared += count.shared(&limits.share(&port.accounts.limits, class as u8));
                 headroom += count.headroom;
