@@ -13,8 +13,8 @@ pub(crate) const SINGLE: u32 = 1 << 28;
 /// A packet, the event's item, has passed a stage inside a switch; the index is that of a port.
 /// Since it is no timer's event, it must be below [`xoff_core::wheel::TIMER`].
 pub(crate) const STAGE: u32 = 2 << 28;
-/// A packet, the event's item, arrives at a port, the index, and is recorded. Arrivals have this tag
-/// in place of [`ARRIVAL`] while invariants are checked. It is no timer's event either.
+/// A packet, the event's item, arrives at a port, the index, and is recorded. While invariants are
+/// checked, arrivals have this tag in place of [`ARRIVAL`]. It is no timer's event either.
 pub(crate) const RECORDED: u32 = 3 << 28;
 /// A congestion control's timer.
 pub(crate) const CONTROL: u32 = 15 << 28;

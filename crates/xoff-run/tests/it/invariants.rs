@@ -84,18 +84,6 @@ fn port(node: u32, number: u16) -> Part {
 }
 
 #[test]
-fn recent_events_are_those_of_a_part() {
-    let run = congested(&[]);
-    let queue = recent(&run, Part::queue(1).of(port(5, 0)));
-    let all = [Part::flow(FlowId(1)), Part::node(NodeId(5)), port(5, 0), Part::default()];
-    println!("{queue}");
-    for part in all {
-        println!("{}", recent(&run, part));
-    }
-    panic!();
-}
-
-#[test]
 fn recent_events_do_not_depend_on_the_partitions() {
     let nodes = (0..7).map(|node| Part::node(NodeId(node)));
     let ports = (4..7).flat_map(|node| (0..2).map(move |number| port(node, number)));

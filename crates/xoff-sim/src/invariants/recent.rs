@@ -1,6 +1,6 @@
 //! The recent events of the part of a network that a violation concerns, in words.
 //!
-//! They come from the packets that each port has recorded, those on their way, and those that wait.
+//! They come from packets that ports have recorded, packets on their way, and packets that wait.
 //! A packet that arrived was sent by the port at the other end of the link. Their order depends on
 //! the topology alone, not on the partitions.
 

@@ -39,7 +39,7 @@ impl Ring {
         self.count += 1;
     }
 
-    /// Those that are kept, in the order of their recording.
+    /// The packets that are kept, in the order of their recording.
     fn packets(&self) -> impl Iterator<Item = &Packet> {
         let kept = self.count.min(KEPT as u64);
         (self.count - kept..self.count).map(|number| &self.packets[number as usize % KEPT])
