@@ -263,8 +263,9 @@ impl Egress {
         self.common.control.push(pool, id);
     }
 
-    /// Whether there is a packet that may be sent.
-    #[inline]
+    /// Whether there is a packet that may be sent. Audits call it too, so that the compiler would
+    /// not copy it to every call.
+    #[inline(always)]
     #[must_use]
     pub fn is_ready(&self) -> bool {
         !self.common.control.is_empty()

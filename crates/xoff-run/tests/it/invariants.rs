@@ -83,6 +83,48 @@ fn port(node: u32, number: u16) -> Part {
     Part::port(number).of(Part::node(NodeId(node)))
 }
 
+/// The end of a report.
+fn last(report: &str, lines: usize) -> String {
+    let all: Vec<_> = report.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+#[test]
+fn recent_events_are_those_of_a_part() {
+    let run = congested(&[]);
+    let data = |byte: u32| {
+        format!("Data packet of flow 1 from host 2 to host 3, byte {byte}, 1048 bytes, queue 0")
+    };
+    let ack = |byte: u32, queue: u8| {
+        format!("Ack packet of flow 1 from host 3 to host 2, byte {byte}, 60 bytes, queue {queue}")
+    };
+    let (to_2, to_3) = ("switch leaf:1, port 0 to 2", "switch leaf:1, port 1 to 3");
+    let of_port = recent(&run, port(5, 0));
+    assert!(
+        of_port.starts_with(&format!("{to_2}\n")) && of_port.lines().count() == 17,
+        "{of_port}"
+    );
+    let expected = [
+        format!("29.819840us  arrived at {to_2}: {}", data(194_000)),
+        format!("29.903360us  sent by {to_2}: {}", ack(165_000, 0)),
+        format!("29.903680us  arrived at {to_2}: {}", data(195_000)),
+        format!("29.987520us  arrived at {to_2}: {}", data(196_000)),
+    ];
+    assert_eq!(last(&of_port, 4), expected.join("\n"));
+    let of_flow = recent(&run, Part::flow(FlowId(1)));
+    assert!(of_flow.starts_with("flow 1\n"), "{of_flow}");
+    let expected = [
+        format!("29.904640us  arrived at host 3, port 0 to leaf:1: {}", data(170_000)),
+        format!("29.904640us  sent by host 3, port 0 to leaf:1: {}", ack(171_000, 255)),
+        format!("29.987520us  arrived at {to_2}: {}", data(196_000)),
+        format!("29.987520us  joined a queue of {to_3}: {}", data(196_000)),
+        format!("29.994560us  sent by {to_3}: {}", data(177_000)),
+    ];
+    assert_eq!(last(&of_flow, 5), expected.join("\n"));
+    assert_eq!(recent(&run, Part::queue(1).of(port(5, 0))), format!("{to_2}, queue 1\n"));
+    assert_eq!(recent(&run, Part::default()), "\n");
+}
+
 #[test]
 fn recent_events_do_not_depend_on_the_partitions() {
     let nodes = (0..7).map(|node| Part::node(NodeId(node)));
@@ -102,7 +144,13 @@ fn recent_events_do_not_depend_on_the_partitions() {
 
 #[test]
 fn a_dropped_packet_is_a_recent_event() {
-    let run = congested(&["scheme=dctcp", "buffer.size=20KB"]);
-    let events = recent(&run, Part::node(NodeId(5)));
-    assert!(events.contains("us  dropped that had arrived at switch leaf:1, port "), "{events}");
+    let mut run = open(&scenario("pfabric"), &["run.check_invariants=true"]);
+    let mut dropped = 0;
+    for _ in 0..3 {
+        run.step().unwrap_or_else(|message| panic!("{message}"));
+        let ports = (128..136).flat_map(|node| (0..32).map(move |number| port(node, number)));
+        let events = ports.map(|part| recent(&run, part)).collect::<String>();
+        dropped += events.matches("us  dropped that had arrived at switch ").count();
+    }
+    assert!(dropped > 0, "no dropped packet is listed");
 }
