@@ -16,8 +16,8 @@ knobs! {
     /// Hosts are numbered server by server. Those of one server reach each other through its
     /// switch, those of one rail and pod through their leaf, all others through a spine. A GPU
     /// forwards nothing for others. So without spines, in a rail-only fabric, it reaches the GPUs
-    /// of its server and of its rail only. Such a fabric carries jobs whose messages need no more, for
-    /// example `kind = "collective"` with `algorithm = "hierarchical"`.
+    /// of its server and of its rail only. Such a fabric carries jobs whose messages need no more,
+    /// such as `kind = "collective"` with `algorithm = "hierarchical"`.
     pub struct RailConfig in "rail" {
         /// Pods of servers.
         pods: u32 = 1,
