@@ -38,8 +38,9 @@ def module():
     for name, spec in top.items():
         if settings.is_list(spec):
             kinds = settings.kinds(spec)
-            parts += [_entry(kind, entry) for kind, entry in kinds.items()]
-            parts.append(f"{camel(name)}: TypeAlias = {_union(map(camel, kinds))}\n")
+            names = {kind: _entry_name(kind, name, top) for kind in kinds}
+            parts += [_entry(kind, names[kind], entry) for kind, entry in kinds.items()]
+            parts.append(f"{camel(name)}: TypeAlias = {_union(names.values())}\n")
             parts.append(f'"""An entry of `{name}`."""\n\n\n')
     parts.append(_arguments(top))
     return "".join(parts).rstrip("\n") + "\n"
@@ -69,9 +70,16 @@ def _class(name, spec, base="TypedDict"):
     return "\n".join(lines) + "\n\n\n"
 
 
-def _entry(kind, spec):
+def _entry_name(kind, of_list, top):
+    """Return the class of an entry: its kind, with the list's name if a section has the same."""
+    name = camel(kind)
+    taken = {camel(name) for name, spec in top.items() if settings.is_section(spec)}
+    return name + camel(of_list) if name in taken else name
+
+
+def _entry(kind, name, spec):
     """Return an entry of a list: its kind is required, and its class has a keyword's name."""
-    name, base = camel(kind), f"_{camel(kind)}Kind"
+    base = f"_{name}Kind"
     required = f"class {base}(TypedDict):\n    kind: {_literal([kind])}\n\n\n"
     if "class" in spec["properties"]:
         named = f"_{name}Class"

@@ -3131,14 +3131,14 @@ class Collective(_CollectiveKind, _CollectiveClass, total=False):
     """The priority of the packets. Expects a traffic class from 0 to 7. Default: 0"""
 
 
-class _PipelineKind(TypedDict):
+class _PipelineTrafficKind(TypedDict):
     kind: Literal["pipeline"]
 
 
-_PipelineClass = TypedDict("_PipelineClass", {"class": str}, total=False)
+_PipelineTrafficClass = TypedDict("_PipelineTrafficClass", {"class": str}, total=False)
 
 
-class Pipeline(_PipelineKind, _PipelineClass, total=False):
+class PipelineTraffic(_PipelineTrafficKind, _PipelineTrafficClass, total=False):
     """A training job with pipeline parallelism. Each host has a stage of the model. In every
     iteration, each of its micro-batches goes forward through all stages and then backward. A stage
     computes one pass of one micro-batch at a time, in the order of its schedule, when its input has
@@ -3377,7 +3377,7 @@ Traffic: TypeAlias = (
     | List
     | Connections
     | Collective
-    | Pipeline
+    | PipelineTraffic
     | Goal
     | Chakra
     | Dependent
