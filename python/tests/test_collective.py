@@ -56,5 +56,5 @@ def test_a_round_that_does_not_end_is_said():
 
 
 def test_an_operation_without_such_an_algorithm_names_those_that_fit():
-    with pytest.raises(xoff.ScenarioError, match=r'use "direct" or "pairwise"'):
+    with pytest.raises(xoff.ScenarioError, match=r'use "direct", "pairwise" or "hierarchical"'):
         xoff.check(SCENARIO, set=["traffic.0.operation=all-to-all"])

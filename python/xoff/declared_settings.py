@@ -430,8 +430,8 @@ class Rail(TypedDict, total=False):
     servers of a pod share a leaf, their rail; spines join all leaves. The GPUs of a server also
     have a link each to a switch inside the server. Hosts are numbered server by server. Those of
     one server reach each other through its switch, those of one rail and pod through their leaf,
-    all others through a spine. A GPU forwards nothing for others, so without spines, in a rail-only
-    fabric, a GPU reaches those of its server and of its rail only. Such a fabric carries jobs whose
+    all others through a spine. A GPU forwards nothing for others. So without spines, in a rail-only
+    fabric, it reaches the GPUs of its server and of its rail only. Such a fabric carries jobs whose
     messages need no more, such as `kind = "collective"` with `algorithm = "hierarchical"`.
     """
 
@@ -3145,8 +3145,8 @@ class PipelineTraffic(_PipelineTrafficKind, _PipelineTrafficClass, total=False):
     arrived. Then it sends the output to the next stage, forward, or to the one before, backward,
     while it goes on computing. It begins the next iteration when its own passes are over and its
     messages are acknowledged. The flows are all measured, whenever they begin. If messages take no
-    time, an iteration takes (micro_batches + stages - 1) (forward + backward) under both schedules,
-    of which stages - 1 are the bubble (Narayanan et al., SC 2021, §2.2.1).
+    time, an iteration takes (micro_batches + stages - 1) (forward + backward) under both schedules.
+    The part (stages - 1) is the bubble (Narayanan et al., SC 2021, §2.2.1).
     """
 
     schedule: Literal["gpipe", "1f1b"]
@@ -3452,8 +3452,8 @@ class Settings(TypedDict, total=False):
     servers of a pod share a leaf, their rail; spines join all leaves. The GPUs of a server also
     have a link each to a switch inside the server. Hosts are numbered server by server. Those of
     one server reach each other through its switch, those of one rail and pod through their leaf,
-    all others through a spine. A GPU forwards nothing for others, so without spines, in a rail-only
-    fabric, a GPU reaches those of its server and of its rail only. Such a fabric carries jobs whose
+    all others through a spine. A GPU forwards nothing for others. So without spines, in a rail-only
+    fabric, it reaches the GPUs of its server and of its rail only. Such a fabric carries jobs whose
     messages need no more, such as `kind = "collective"` with `algorithm = "hierarchical"`.
     """
     graph: Graph
