@@ -202,7 +202,7 @@ impl CollectiveConfig {
         if self.rounds == 0 {
             return Err("rounds is 0: give at least 1 or leave the section out".into());
         }
-        let in_server = self.in_server(context)?;
+        let in_server = self.in_server(context.capacity.grouping.in_server)?;
         let pattern = self.pattern_of(ranks, in_server, self.loads_of(ranks, given, context)?)?;
         self.check_bytes(ranks)?;
         let parts = self.parts();
@@ -273,10 +273,10 @@ impl CollectiveConfig {
         Ok(Loads::Popular(Popular::new(ranks, self.skew, self.redraw, seed, source)))
     }
 
-    /// Successive ranks that share a server.
-    fn in_server(&self, context: &Context<'_>) -> Result<u32, String> {
+    /// Successive ranks that share a server, on a fabric whose servers have this number of GPUs.
+    fn in_server(&self, of_fabric: Option<u32>) -> Result<u32, String> {
         let in_server = match self.ranks_per_server {
-            0 => context.capacity.grouping.in_server.unwrap_or(0),
+            0 => of_fabric.unwrap_or(0),
             given => given,
         };
         if in_server == 0 && self.algorithm == Algorithm::Hierarchical {
@@ -290,12 +290,17 @@ impl CollectiveConfig {
         Ok(in_server)
     }
 
-    /// The algorithm for this number of ranks, with pieces of one size.
+    /// The algorithm for this number of ranks, with pieces of one size, on a fabric whose servers
+    /// have that number of GPUs.
     ///
     /// # Errors
     /// A combination of settings, or a number of ranks, that the algorithm cannot have.
-    pub(crate) fn pattern(&self, ranks: u32) -> Result<Arc<dyn Pattern>, String> {
-        self.pattern_of(ranks, self.ranks_per_server, Loads::Even { ranks })
+    pub(crate) fn pattern(
+        &self,
+        ranks: u32,
+        of_fabric: Option<u32>,
+    ) -> Result<Arc<dyn Pattern>, String> {
+        self.pattern_of(ranks, self.in_server(of_fabric)?, Loads::Even { ranks })
     }
 
     fn pattern_of(

@@ -34,9 +34,9 @@ pub fn chakra(file: &str, bytes: &[u8]) -> Result<(), String> {
         Some(json) => Groups::read(file, str::from_utf8(json).expect("it was read before"))?,
         None => Groups::default(),
     };
-    let trace = trace::from_bytes(&config, &groups, &files)?;
+    let trace = trace::from_bytes(&config, &groups, &files, None)?;
     let written: Vec<Vec<u8>> = files.iter().map(|file| written_again(file)).collect();
-    let again = trace::from_bytes(&config, &groups, &written);
+    let again = trace::from_bytes(&config, &groups, &written, None);
     let again = again.unwrap_or_else(|refused| panic!("written again: {refused}"));
     assert_eq!((&again.version, &again.collectives), (&trace.version, &trace.collectives));
     assert_eq!(again.schedule.ranks.len(), trace.schedule.ranks.len());

@@ -33,6 +33,8 @@ pub(super) struct Joints<'a> {
     groups: &'a Groups,
     /// Ranks of the trace.
     all: u32,
+    /// The GPUs of a server of the fabric, if hosts are GPUs.
+    in_server: Option<u32>,
     found: BTreeMap<String, Group>,
     /// For each group, how many operations the rank that is being read has.
     nth: BTreeMap<String, usize>,
@@ -40,9 +42,14 @@ pub(super) struct Joints<'a> {
 }
 
 impl<'a> Joints<'a> {
-    pub(super) fn new(config: &'a ChakraConfig, groups: &'a Groups, all: u32) -> Self {
+    pub(super) fn new(
+        config: &'a ChakraConfig,
+        groups: &'a Groups,
+        all: u32,
+        in_server: Option<u32>,
+    ) -> Self {
         let (found, nth) = (BTreeMap::new(), BTreeMap::new());
-        Self { config, groups, all, found, nth, collectives: Vec::new() }
+        Self { config, groups, all, in_server, found, nth, collectives: Vec::new() }
     }
 
     /// The file of the next rank begins.
@@ -89,7 +96,8 @@ impl<'a> Joints<'a> {
         let mut joint = Joint { call, number: None, first, found: 1 };
         if group.ranks.len() > 1 {
             joint.number = Some(self.collectives.len() as u32);
-            self.collectives.push(collective(self.config, call, &group.ranks)?);
+            let ranks = &group.ranks;
+            self.collectives.push(collective(self.config, call, ranks, self.in_server)?);
         }
         let op = joint.number.map_or(Op::Join, Op::Collective);
         group.operations.push(joint);
@@ -127,11 +135,17 @@ impl<'a> Joints<'a> {
     }
 }
 
-fn collective(config: &ChakraConfig, call: Call, ranks: &Arc<[u32]>) -> Result<Collective, String> {
+fn collective(
+    config: &ChakraConfig,
+    call: Call,
+    ranks: &Arc<[u32]>,
+    in_server: Option<u32>,
+) -> Result<Collective, String> {
     let count = ranks.len() as u32;
     let operation = config.collective(call.operation, call.bytes, count);
     let parts = operation.parts();
-    Ok(Collective { pattern: operation.pattern(count)?, parts, ranks: Arc::clone(ranks) })
+    let pattern = operation.pattern(count, in_server)?;
+    Ok(Collective { pattern, parts, ranks: Arc::clone(ranks) })
 }
 
 fn show(Call { operation, bytes }: Call) -> String {

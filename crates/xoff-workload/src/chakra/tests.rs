@@ -86,7 +86,7 @@ fn groups() -> Groups {
 }
 
 fn try_dag(config: &ChakraConfig, files: &[Vec<u8>]) -> Result<Dag, String> {
-    let trace = trace::from_bytes(config, &groups(), files)?;
+    let trace = trace::from_bytes(config, &groups(), files, None)?;
     let hosts = (0..files.len() as u32).map(HostId).collect();
     Ok(Dag::new(trace.schedule, hosts, Ps(0), 0))
 }
@@ -135,6 +135,20 @@ fn processors_are_those_of_the_host_and_of_its_accelerator() {
     dag(&[file(&nodes)]).program(0).react(xoff_core::program::Event::Begin, &mut acts);
     let started = |act: &Act| matches!(act, Act::Compute { key: 0 | 1, .. });
     assert!(acts.len() == 2 && acts.iter().all(started), "{acts:?}");
+}
+
+/// Which ranks share a server follows from the fabric: a trace does not say it.
+#[test]
+fn a_hierarchy_needs_servers_of_gpus() {
+    let config = ChakraConfig { all_reduce: Algorithm::Hierarchical, ..config() };
+    let rank = node(1, COLL, 0, &[], &[("comm_type", 0), ("comm_size", 64)]);
+    let files = vec![file(&[rank]); 8];
+    let read = |in_server| trace::from_bytes(&config, &groups(), &files, in_server);
+    let found = read(Some(4)).unwrap_or_else(|said| panic!("{said}"));
+    // Two rings of two passes in servers of four, one across two servers.
+    assert_eq!(found.schedule.collectives[0].pattern.stages(), 2 * 3 + 2);
+    let Err(said) = read(None) else { panic!("it is refused") };
+    assert!(said.contains("set network.topology = \"rail\""), "{said}");
 }
 
 /// The same operation as a job of its own, on the same hosts.

@@ -36,7 +36,7 @@ pub(super) fn read(
     context: &Context<'_>,
 ) -> Result<Trace, String> {
     let files = files(&config.file, context)?;
-    from_bytes(config, groups, &files)
+    from_bytes(config, groups, &files, context.capacity.grouping.in_server)
 }
 
 /// The contents of the files that exist, up to one more than the network has hosts.
@@ -57,13 +57,14 @@ pub(super) fn name(prefix: &str, rank: usize) -> String {
     format!("{prefix}.{rank}.et")
 }
 
-/// Reads the contents of the files of all ranks.
+/// Reads the contents of the files of all ranks, for a fabric with so many GPUs in a server.
 pub(super) fn from_bytes(
     config: &ChakraConfig,
     groups: &Groups,
     files: &[Vec<u8>],
+    in_server: Option<u32>,
 ) -> Result<Trace, String> {
-    let mut joints = Joints::new(config, groups, files.len() as u32);
+    let mut joints = Joints::new(config, groups, files.len() as u32, in_server);
     let mut trace = Trace::default();
     let mut digest = Digest::default();
     for (rank, bytes) in (0..).zip(files) {
