@@ -62,16 +62,16 @@ pub fn link(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
     Ok(ports)
 }
 
-/// The ports, at both ends, of all links of a switch.
+/// A switch.
 ///
 /// # Errors
 /// What cannot be read, does not exist or is no switch.
-pub fn switch(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
+pub fn switch(text: &str, topology: &Topology) -> Result<NodeId, String> {
     let switch = node(text.trim(), topology)?;
     if topology.is_host(switch) {
         return Err(format!("\"{text}\" is a host: write a switch as spine:1"));
     }
-    Ok(with_peers(switch, topology))
+    Ok(switch)
 }
 
 /// The ports, at both ends, of all links of a host that sends and receives flows.
@@ -95,10 +95,7 @@ pub(crate) fn with_peers(node: NodeId, topology: &Topology) -> Vec<PortId> {
 }
 
 /// A single node.
-///
-/// # Errors
-/// What cannot be read, does not exist or is more than one node.
-pub(crate) fn node(part: &str, topology: &Topology) -> Result<NodeId, String> {
+fn node(part: &str, topology: &Topology) -> Result<NodeId, String> {
     if let Some(node) = topology.labelled(part) {
         return Ok(node);
     }

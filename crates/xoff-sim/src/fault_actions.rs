@@ -73,13 +73,13 @@ pub(crate) fn reroutes(setup: &Setup) -> Result<Vec<Reroute>, String> {
 /// The changes of routes, in order, and of local repairs between them.
 fn routing(setup: &Setup, reroutes: Vec<Reroute>) -> Vec<(Ps, Action)> {
     let mut times = changes(&setup.faults, Fault::repaired);
+    times.extend(reroutes.iter().map(|reroute| reroute.at));
+    times.sort_unstable();
+    times.dedup();
     let mut routes = Arc::clone(&setup.routes);
     let mut down = Vec::new();
     let mut actions = Vec::new();
     let mut reroutes = reroutes.into_iter().peekable();
-    times.extend(reroutes.clone().map(|reroute| reroute.at));
-    times.sort_unstable();
-    times.dedup();
     for at in times {
         if let Some(reroute) = reroutes.next_if(|reroute| reroute.at == at) {
             (routes, down) = (reroute.routes, reroute.down);

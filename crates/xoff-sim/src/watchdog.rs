@@ -155,15 +155,26 @@ fn held(flow: &Sender, now: Ps) -> String {
     }
 }
 
-/// Lists the first few of some flows, by number. The text must not depend on the partitioning.
+/// Lists the first few of some flows.
 fn list(now: Ps, partitions: &[Partition], has: impl Fn(&Sender) -> bool) -> String {
     const SHOWN: usize = 5;
+    let shown = describe_flows(now, partitions, SHOWN, has);
+    shown.iter().map(|flow| format!("\n  {flow}")).collect()
+}
+
+/// Describes the first of some flows, by number. The texts must not depend on the partitioning.
+pub(crate) fn describe_flows(
+    now: Ps,
+    partitions: &[Partition],
+    most: usize,
+    has: impl Fn(&Sender) -> bool,
+) -> Vec<String> {
     let alive = |part| Partition::hosts(part).alive().map(move |flow| (part, flow));
     let mut flows: Vec<(&Partition, &Sender)> =
         partitions.iter().flat_map(alive).filter(|(_, flow)| has(flow)).collect();
     flows.sort_unstable_by_key(|(_, flow)| flow.start.id);
-    let shown = flows.into_iter().take(SHOWN);
-    shown.map(|(part, flow)| format!("\n  {}", describe_flow(part, flow, now))).collect()
+    let shown = flows.into_iter().take(most);
+    shown.map(|(part, flow)| describe_flow(part, flow, now)).collect()
 }
 
 /// Lists waiting flows, and the pauses in force, by switch.
@@ -183,7 +194,7 @@ fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
     text
 }
 
-pub(crate) fn describe_flow(partition: &Partition, flow: &Sender, now: Ps) -> String {
+fn describe_flow(partition: &Partition, flow: &Sender, now: Ps) -> String {
     let nic = &partition.hosts().nics()[flow.nic as usize];
     let paused = if flow.queue.is_some_and(|queue| nic.is_paused(queue)) { ", paused" } else { "" };
     let held = held(flow, now);

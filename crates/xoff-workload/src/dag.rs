@@ -160,6 +160,17 @@ impl RankOps {
         self.ops.len() as u32 - 1
     }
 
+    /// For each operation, how many others it waits for; and which wait for it, and whether for its
+    /// begin.
+    fn waits(&self) -> (Vec<u32>, Vec<Vec<(u32, bool)>>) {
+        let (mut waiting, mut after) = (vec![0; self.ops.len()], vec![Vec::new(); self.ops.len()]);
+        for &Edge { waits, before, at_begin } in &self.edges {
+            waiting[waits as usize] += 1;
+            after[before as usize].push((waits, at_begin));
+        }
+        (waiting, after)
+    }
+
     /// Checks that some operation can always begin.
     fn check_order(&self) -> Result<(), (u64, String)> {
         let edges = self.edges.iter().map(|edge| (edge.before, edge.waits));

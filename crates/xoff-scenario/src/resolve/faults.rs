@@ -97,16 +97,20 @@ struct Parts {
 }
 
 fn parts(settings: &FaultConfig, topology: &Topology) -> Result<Parts, String> {
-    match settings.part() {
-        Part::Switch(name) => dead_switch(name, topology).map_err(|why| format!("switch: {why}")),
-        _ => Ok(Parts { ports: ports(settings, topology)?, dead_switch: None, hosts: Vec::new() }),
-    }
+    let ports = match settings.part() {
+        Part::Switch(name) => {
+            return dead_switch(name, topology).map_err(|why| format!("switch: {why}"));
+        }
+        Part::Host(name) => links::host(name, topology).map_err(|why| format!("host: {why}"))?,
+        Part::Link(name) => ports_of_link(name, settings, topology)?,
+    };
+    Ok(Parts { ports, dead_switch: None, hosts: Vec::new() })
 }
 
 /// A switch that is down. With it go the hosts that have no link to another switch.
 fn dead_switch(name: &str, topology: &Topology) -> Result<Parts, String> {
-    let mut ports = links::switch(name, topology)?;
-    let switch = links::node(name.trim(), topology)?;
+    let switch = links::switch(name, topology)?;
+    let mut ports = links::with_peers(switch, topology);
     let neighbours = topology.ports_of(switch).iter().map(|port| topology.neighbour(port));
     let is_lonely = |host: &NodeId| {
         let mut others = topology.ports_of(*host).iter().map(|port| topology.neighbour(port));
@@ -128,26 +132,21 @@ fn dead_switch(name: &str, topology: &Topology) -> Result<Parts, String> {
     Ok(Parts { ports, dead_switch, hosts })
 }
 
-/// The ports that send into the faulty links.
-fn ports(settings: &FaultConfig, topology: &Topology) -> Result<Vec<PortId>, String> {
+/// The ports that send into the faulty links that a name means.
+fn ports_of_link(
+    link: &str,
+    settings: &FaultConfig,
+    topology: &Topology,
+) -> Result<Vec<PortId>, String> {
     let is_outage = settings.defect().is_outage();
-    let link = match settings.part() {
-        Part::Switch(name) => {
-            return links::switch(name, topology).map_err(|why| format!("switch: {why}"));
+    if link == "all" && !is_outage {
+        if settings.direction() != Direction::Both {
+            return Err(
+                "direction has no meaning for link = \"all\": name the two ends of a link".into()
+            );
         }
-        Part::Host(name) => {
-            return links::host(name, topology).map_err(|why| format!("host: {why}"));
-        }
-        Part::Link("all") if !is_outage => {
-            if settings.direction() != Direction::Both {
-                return Err("direction has no meaning for link = \"all\": name the two ends of a \
-                            link"
-                    .into());
-            }
-            return Ok(topology.port_ids().collect());
-        }
-        Part::Link(link) => link,
-    };
+        return Ok(topology.port_ids().collect());
+    }
     let ports = links::link(link, topology).map_err(|why| format!("link: {why}"))?;
     let host = ports.iter().map(|&port| topology.port(port).node).min();
     if let Some(host) = host.filter(|&node| is_outage && topology.is_host(node)) {

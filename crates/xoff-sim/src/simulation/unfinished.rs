@@ -3,7 +3,6 @@
 use xoff_host::flow::Sender;
 
 use super::Simulation;
-use crate::partition::Partition;
 use crate::watchdog;
 
 impl Simulation {
@@ -19,16 +18,7 @@ impl Simulation {
                 && self.counts(start, stops)
                 && !self.dead.have_cut_off(start.id)
         };
-        let alive = |part| Partition::hosts(part).alive().map(move |flow| (part, flow));
-        let mut flows: Vec<(&Partition, &Sender)> = self
-            .partitions
-            .iter()
-            .flat_map(alive)
-            .filter(|(_, flow)| is_unfinished(flow))
-            .collect();
-        flows.sort_unstable_by_key(|(_, flow)| flow.start.id);
-        let shown = flows.into_iter().take(most);
-        shown.map(|(part, flow)| watchdog::describe_flow(part, flow, self.now)).collect()
+        watchdog::describe_flows(self.now, &self.partitions, most, is_unfinished)
     }
 
     /// The packets that links have lost, and the faults that lose packets; `None` if there are

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Edge, Op, Schedule};
+use super::{Op, RankOps, Schedule};
 
 /// Sender, receiver and tag of a message.
 type Key = (u32, u32, u32);
@@ -41,25 +41,20 @@ pub(super) fn stuck(schedule: &Schedule) -> Option<(u32, u32)> {
 
 impl<'a> Progress<'a> {
     fn new(schedule: &'a Schedule) -> Self {
-        let counts = || schedule.ranks.iter().map(|own| own.ops.len());
+        let (waiting, after) = schedule.ranks.iter().map(RankOps::waits).unzip();
         let mut progress = Self {
             schedule,
-            waiting: counts().map(|count| vec![0; count]).collect(),
-            after: counts().map(|count| vec![Vec::new(); count]).collect(),
-            ended: counts().map(|count| vec![false; count]).collect(),
+            waiting,
+            after,
+            ended: schedule.ranks.iter().map(|own| vec![false; own.ops.len()]).collect(),
             ready: Vec::new(),
             receptions: BTreeMap::new(),
             arrived: BTreeMap::new(),
             together: vec![Vec::new(); schedule.collectives.len()],
         };
-        for (rank, own) in schedule.ranks.iter().enumerate() {
-            for &Edge { waits, before, at_begin } in &own.edges {
-                progress.waiting[rank][waits as usize] += 1;
-                progress.after[rank][before as usize].push((waits, at_begin));
-            }
-            let all = (0..).zip(&progress.waiting[rank]);
-            let first = all.filter(|&(_, &count)| count == 0).map(|(op, _)| (rank as u32, op));
-            progress.ready.extend(first);
+        for (rank, waiting) in (0..).zip(&progress.waiting) {
+            let first = (0..).zip(waiting).filter(|&(_, &count)| count == 0);
+            progress.ready.extend(first.map(|(op, _)| (rank, op)));
         }
         progress
     }

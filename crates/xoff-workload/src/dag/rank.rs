@@ -7,7 +7,7 @@ use xoff_core::program::{Act, Event, Program};
 
 use super::matching::Matching;
 use super::shared::{Message, Shared};
-use super::{Edge, Op, RankOps};
+use super::{Op, RankOps};
 use crate::collective::{Links, Pass};
 
 /// The program of a rank.
@@ -50,11 +50,7 @@ enum State {
 impl Rank {
     pub(super) fn new(own: &RankOps, rank: u32, first: u64, shared: Arc<Shared>) -> Self {
         let count = own.ops.len();
-        let (mut waiting, mut after) = (vec![0; count], vec![Vec::new(); count]);
-        for &Edge { waits, before, at_begin } in &own.edges {
-            waiting[waits as usize] += 1;
-            after[before as usize].push((waits, at_begin));
-        }
+        let (waiting, after) = own.waits();
         let sends = |op: &u32| matches!(own.ops[*op as usize], Op::Send { .. });
         let all = 0..count as u32;
         let ready = all.clone().filter(|&op| waiting[op as usize] == 0).collect();
