@@ -57,7 +57,7 @@ pub(super) fn name(prefix: &str, rank: usize) -> String {
     format!("{prefix}.{rank}.et")
 }
 
-/// Reads the contents of the files of all ranks, for a fabric with so many GPUs in a server.
+/// Reads the contents of the files of all ranks. `in_server`: the GPUs of a server of the fabric.
 pub(super) fn from_bytes(
     config: &ChakraConfig,
     groups: &Groups,
