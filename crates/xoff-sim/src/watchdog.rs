@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use xoff_core::{NodeId, PortId, Ps};
 use xoff_host::flow::Sender;
 use xoff_net::arch::{AnySwitch, Switch};
+use xoff_net::topo::Topology;
 
 use crate::faults::Fault;
 use crate::partition::Partition;
@@ -123,23 +124,39 @@ pub(crate) fn lost_on_links(setup: &Setup, partitions: &[Partition]) -> Option<S
     if lost == 0 {
         return None;
     }
-    let fault = |fault: &Fault| {
-        let port = setup.topology.port(fault.ports[0]);
-        let ends = [port.node, setup.topology.neighbour(port)].map(|n| setup.topology.name(n));
-        let link = |&port: &PortId| port.min(setup.topology.port(port).peer);
-        let links = match fault.ports.iter().map(link).collect::<BTreeSet<_>>().len() {
-            1 => ends.join(","),
-            several => format!("{} and {} more", ends.join(","), several - 1),
-        };
-        let until = match fault.until {
-            Ps::NEVER => "the end".to_owned(),
-            until => until.to_string(),
-        };
-        format!("{links} from {} to {until}", fault.at)
+    const SHOWN: usize = 5;
+    let mut faults: Vec<&Fault> =
+        setup.faults.iter().filter(|fault| fault.defect.loses_packets()).collect();
+    // A switch stands before the hosts that go down with it.
+    faults.sort_by_key(|fault| fault.dead_switch.is_none());
+    let shown = faults.iter().take(SHOWN).map(|fault| describe_fault(fault, &setup.topology));
+    let mut shown = shown.collect::<Vec<_>>().join("; ");
+    if faults.len() > SHOWN {
+        shown += &format!(" and {} more", faults.len() - SHOWN);
+    }
+    Some(format!("links lost {lost} packets ([[fault]]): {shown}"))
+}
+
+/// The faulty part of the network, and when it is faulty. All links of a dead switch can be those
+/// of hosts that are down with it.
+fn describe_fault(fault: &Fault, topology: &Topology) -> String {
+    let part = if let Some(switch) = fault.dead_switch {
+        topology.name(switch)
+    } else if let Some(host) = fault.host(topology) {
+        format!("host {}", topology.name(NodeId(host.0)))
+    } else {
+        let port = topology.port(fault.ports[0]);
+        let ends = [port.node, topology.neighbour(port)].map(|node| topology.name(node)).join(",");
+        let link = |&port: &PortId| port.min(topology.port(port).peer);
+        match fault.ports.iter().map(link).collect::<BTreeSet<_>>().len() {
+            1 => ends,
+            several => format!("{ends} and {} more", several - 1),
+        }
     };
-    let faults = setup.faults.iter().filter(|fault| fault.defect.loses_packets());
-    let faults: Vec<String> = faults.map(fault).collect();
-    Some(format!("links lost {lost} packets ([[fault]]): {}", faults.join("; ")))
+    match fault.until {
+        Ps::NEVER => format!("{part} from {} to the end", fault.at),
+        until => format!("{part} from {} to {until}", fault.at),
+    }
 }
 
 /// The reason that a flow is held, if it is. Only an allocator sets a window of zero.

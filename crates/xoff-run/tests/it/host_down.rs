@@ -209,6 +209,38 @@ fn flows_wait_for_a_host_that_comes_back() {
     }
 }
 
+/// The links of a star's only switch are all links of hosts. Flows that have not ended are reported
+/// with the switch that lost their packets, and with some of the faults only if they are many.
+#[test]
+fn a_warning_names_the_faults_that_lost_packets() {
+    let text = "scheme = \"irn\"\nnetwork = { topology = \"star\" }\nstar = { hosts = 3 }\n\
+                run = { warmup = \"0us\", measure = \"300us\", drain = \"300us\" }\n\
+                [[traffic]]\nkind = \"long\"\nsrc = 0\ndst = 1\nbytes = \"10MB\"\n";
+    let reported = |fault: &str| {
+        let mut run = open(&format!("{text}{fault}"), &[]);
+        assert_eq!(finish(&mut run).len(), 0);
+        let warnings = run.summary().warnings;
+        let lost = warnings.into_iter().find(|warning| warning.starts_with("links lost"));
+        let lost = lost.expect("packets were lost");
+        lost.split_once("([[fault]]): ").expect("the faults are named").1.to_owned()
+    };
+    let switch = "[[fault]]\nkind = \"switch-down\"\nswitch = \"leaf:0\"\nat = \"50us\"\n\
+                  until = \"200us\"\ndetection = \"20us\"\n";
+    assert_eq!(
+        reported(switch),
+        "leaf:0 from 50us to 200us; host 0 from 50us to 200us; host 1 from 50us to 200us; host 2 \
+         from 50us to 200us"
+    );
+    let down: String = (1..9)
+        .map(|at| {
+            down(1, &format!("{}us", 50 * at + 40)).replacen("50us", &format!("{}us", 50 * at), 1)
+        })
+        .collect();
+    let many = reported(&down);
+    assert!(many.starts_with("host 1 from 50us to 90us; host 1 from 100us to 140us; "), "{many}");
+    assert!(many.ends_with("host 1 from 250us to 290us and 3 more"), "{many}");
+}
+
 /// A ring all-reduce needs every rank: it stops at the round in which its host dies. A second job,
 /// without that host, ends.
 #[test]
