@@ -1,8 +1,9 @@
 //! The agent's flowlets: flowlets of the data plane, joined where the buffer was empty for a short
-//! time only: "a flow ends when there is a threshold amount of time during which a sender's queue
-//! is empty" (§2).
+//! time only.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
+
+use xoff_control::Detector;
 
 use crate::plane::{Connection, Event};
 
@@ -42,10 +43,8 @@ struct Flowlet {
 pub(crate) struct Flowlets {
     idle_ns: u64,
     flowlets: HashMap<Number, Flowlet>,
-    of_connection: HashMap<Connection, Number>,
     of_part: HashMap<u64, Number>,
-    /// Empty buffers, in the order in which their time is over.
-    idle: VecDeque<(u64, Number, u64)>,
+    detector: Detector<Connection, Number>,
 }
 
 impl Flowlets {
@@ -54,9 +53,8 @@ impl Flowlets {
         Self {
             idle_ns,
             flowlets: HashMap::new(),
-            of_connection: HashMap::new(),
             of_part: HashMap::new(),
-            idle: VecDeque::new(),
+            detector: Detector::default(),
         }
     }
 
@@ -68,62 +66,47 @@ impl Flowlets {
             Event::End { flowlet: part, time_ns, is_closed } => {
                 let number = self.of_part.remove(&part)?;
                 let flowlet = self.flowlets.get_mut(&number)?;
-                if is_closed {
-                    self.remove(number);
-                    return Some(Change::Ended { number });
-                }
                 flowlet.is_idle = true;
-                self.idle.push_back((time_ns.saturating_add(self.idle_ns), number, part));
+                let connection = flowlet.connection;
+                if is_closed {
+                    let closed = self.detector.close(connection);
+                    return closed.map(|number| self.ended(number));
+                }
+                self.detector.on_empty(connection, time_ns.saturating_add(self.idle_ns));
                 None
             }
         }
     }
 
     fn on_start(&mut self, part: u64, connection: Connection, time_ns: u64) -> Change {
-        let known = self.of_connection.get(&connection).copied();
-        if let Some(number) = known
-            && let Some(flowlet) = self.flowlets.get_mut(&number)
-        {
+        let number = self.detector.on_data(connection, part);
+        self.of_part.insert(part, number);
+        if let Some(flowlet) = self.flowlets.get_mut(&number) {
             // If the end of the part before was lost, this is how it is noticed.
             self.of_part.remove(&flowlet.part);
             flowlet.part = part;
             flowlet.is_idle = false;
-            let rate = flowlet.rate;
-            self.of_part.insert(part, number);
-            return Change::Resumed { part, rate };
+            return Change::Resumed { part, rate: flowlet.rate };
         }
         let (is_idle, rate) = (false, None);
         let flowlet = Flowlet { connection, part, is_idle, started_ns: time_ns, rate };
-        self.flowlets.insert(part, flowlet);
-        self.of_connection.insert(connection, part);
-        self.of_part.insert(part, part);
-        Change::Started { number: part, connection }
+        self.flowlets.insert(number, flowlet);
+        Change::Started { number, connection }
     }
 
     /// The next flowlet whose buffer has been empty for long enough.
     pub(crate) fn next_end(&mut self, now_ns: u64) -> Option<Change> {
-        while let Some(&(time_ns, number, part)) = self.idle.front()
-            && time_ns <= now_ns
-        {
-            self.idle.pop_front();
-            let flowlet = self.flowlets.get(&number);
-            if flowlet.is_some_and(|flowlet| flowlet.is_idle && flowlet.part == part) {
-                self.remove(number);
-                return Some(Change::Ended { number });
-            }
-        }
-        None
+        self.detector.next_end(now_ns).map(|number| self.ended(number))
     }
 
-    fn remove(&mut self, number: Number) {
-        if let Some(flowlet) = self.flowlets.remove(&number) {
-            self.of_connection.remove(&flowlet.connection);
-        }
+    fn ended(&mut self, number: Number) -> Change {
+        self.flowlets.remove(&number);
+        Change::Ended { number }
     }
 
     /// When the next flowlet may end.
     pub(crate) fn deadline_ns(&self) -> Option<u64> {
-        self.idle.front().map(|&(time_ns, ..)| time_ns)
+        self.detector.deadline()
     }
 
     /// A flowlet has a new rate. Returns its number in the data plane if its buffer has data, and
@@ -189,7 +172,7 @@ mod tests {
         assert_eq!(flowlets.next_end(119), None);
         assert_eq!(flowlets.next_end(120), Some(Change::Ended { number: 1 }));
         assert_eq!((flowlets.next_end(u64::MAX), flowlets.deadline_ns()), (None, None));
-        assert!(flowlets.flowlets.is_empty() && flowlets.of_connection.is_empty());
+        assert!(flowlets.flowlets.is_empty() && flowlets.detector.is_empty());
     }
 
     #[test]

@@ -5,9 +5,10 @@
 //! instead of retransmitting old state, participants send the most recent state, and that only if
 //! the acknowledged state differs" (Perry, Balakrishnan and Shah, NSDI 2017, §5.1).
 //!
-//! Both sides are state machines without clock, socket or random number: [`Endpoint`] is one
-//! server, [`Sessions`] is the allocator's side of all of them. They are given datagrams and times,
-//! and give datagrams, rates and events. All times are in nanoseconds since any origin.
+//! All are state machines without clock, socket or random number: [`Detector`] finds the flowlets
+//! of a server, [`Endpoint`] is its side of the protocol, [`Sessions`] is the allocator's side of
+//! all of them. They are given datagrams and times, and give datagrams, rates and events. The times
+//! of the protocol are in nanoseconds since any origin.
 //!
 //! Every datagram is authenticated with the key that its endpoint shares with the allocator. What
 //! is not authentic, not fresh or not well-formed is [`Refused`] and changes nothing.
@@ -42,6 +43,7 @@
 
 mod auth;
 mod config;
+mod detector;
 mod endpoint;
 pub mod fuzz;
 mod queues;
@@ -53,6 +55,7 @@ pub mod wire;
 
 pub use auth::Key;
 pub use config::{EndpointConfig, SessionsConfig};
+pub use detector::Detector;
 pub use endpoint::{Endpoint, EndpointStats, Rate, RateChange};
 pub use rate::RateCode;
 pub use refused::{Refused, RefusedCounts};

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use xoff_control::Detector;
 use xoff_core::{HostId, counts};
 
 use super::{AgentConfig, Message};
@@ -66,8 +67,6 @@ struct Flowlet {
     waiting: VecDeque<u32>,
     /// The last rate from the allocator (bit/s).
     rate: Option<u64>,
-    /// Time at which it ends unless a flow joins it; counts while no flow is in service (ps).
-    ends_at: u64,
     /// Time to report its end in advance (ps).
     report_at: u64,
     /// True if its end has been reported.
@@ -85,9 +84,9 @@ pub struct Agent {
     flowlets: BTreeMap<u32, Flowlet>,
     /// Numbers of the flowlets of flows, in service and waiting.
     of_flow: BTreeMap<u32, u32>,
-    /// The flowlets that flows to a server may join.
-    to_join: BTreeMap<HostId, u32>,
-    /// Times at which flowlets end for lack of data or their ends are reported, with their numbers.
+    /// The flowlets that flows to a server may join, and when they end for lack of data (ps).
+    to_join: Detector<HostId, u32>,
+    /// Times at which the ends of flowlets are reported in advance (ps), with their numbers.
     due: BTreeSet<(u64, u32)>,
     /// Flowlets whose end has not been reported.
     live: usize,
@@ -121,6 +120,7 @@ impl Agent {
                 flowlet.flow = Some(flow);
                 flowlet.serve(config, expired, actions);
             }
+            self.to_join.on_data(dst, number);
             self.of_flow.insert(flow, number);
             self.schedule(number);
             return;
@@ -139,7 +139,6 @@ impl Agent {
             flow: Some(flow),
             waiting: VecDeque::new(),
             rate: None,
-            ends_at: NEVER,
             report_at: NEVER,
             reported: false,
             due: NEVER,
@@ -154,12 +153,12 @@ impl Agent {
         self.of_flow.insert(flow, number);
         self.live += 1;
         if config.joins {
-            self.to_join.insert(dst, number);
+            self.to_join.on_data(dst, number);
         }
     }
 
     fn joined_by(&mut self, dst: HostId) -> Option<(u32, &mut Flowlet)> {
-        let number = *self.to_join.get(&dst)?;
+        let number = self.to_join.flowlet(dst)?;
         Some((number, self.flowlets.get_mut(&number)?))
     }
 
@@ -204,7 +203,7 @@ impl Agent {
         if flowlet.flow.is_some() {
             flowlet.serve(config, self.expired, actions);
         } else if config.linger > 0 {
-            flowlet.ends_at = now.saturating_add(config.linger);
+            self.to_join.on_empty(flowlet.dst, now.saturating_add(config.linger));
         } else {
             self.end(number, actions);
             return;
@@ -225,8 +224,8 @@ impl Agent {
         if !std::mem::replace(&mut flowlet.reported, true) {
             actions.push(Action::Tell(Message::End { flowlet: number }));
             self.live -= 1;
-            if self.to_join.get(&flowlet.dst) == Some(&number) {
-                self.to_join.remove(&flowlet.dst);
+            if self.to_join.flowlet(flowlet.dst) == Some(number) {
+                self.to_join.close(flowlet.dst);
             }
         }
     }
@@ -234,7 +233,7 @@ impl Agent {
     /// Brings a flowlet's place in `due` up to date.
     fn schedule(&mut self, number: u32) {
         let Some(flowlet) = self.flowlets.get_mut(&number) else { return };
-        let due = flowlet.next_event();
+        let due = flowlet.reported_at();
         if due == flowlet.due {
             return;
         }
@@ -320,14 +319,14 @@ impl Agent {
         let due = self.due.range(..=(now, u32::MAX)).map(|&(_, number)| number);
         let mut due: Vec<u32> = due.collect();
         due.sort_unstable();
-        let served = |number: &u32| self.flowlets[number].flow.is_some();
-        let (reported, ended): (Vec<u32>, Vec<u32>) = due.into_iter().partition(served);
-        for number in reported {
+        for number in due {
             // "knowing the exact flowlet size allows the OS and applications to provide the
             // allocator with advance notification of flowlet endings" (§6).
             self.report(number, actions);
             self.schedule(number);
         }
+        let mut ended: Vec<u32> = std::iter::from_fn(|| self.to_join.next_end(now)).collect();
+        ended.sort_unstable();
         for number in ended {
             self.end(number, actions);
         }
@@ -357,8 +356,9 @@ impl Agent {
     /// Time of the next timer (ps).
     #[must_use]
     pub fn next_timer(&self, config: &AgentConfig) -> Option<u64> {
-        let first = self.due.first().map(|&(time, _)| time);
-        first.into_iter().chain(self.expiry(config)).min()
+        let report = self.due.first().map(|&(time, _)| time);
+        let times = [report, self.to_join.deadline(), self.expiry(config)];
+        times.into_iter().flatten().min()
     }
 }
 
@@ -379,13 +379,10 @@ impl Flowlet {
         });
     }
 
-    /// Time at which it ends for lack of data, or its end is reported (ps).
-    fn next_event(&self) -> u64 {
-        match self.flow {
-            None => self.ends_at,
-            Some(_) if !self.reported && self.waiting.is_empty() => self.report_at,
-            Some(_) => NEVER,
-        }
+    /// Time at which its end is reported in advance (ps).
+    fn reported_at(&self) -> u64 {
+        let is_last = self.flow.is_some() && self.waiting.is_empty();
+        if is_last && !self.reported { self.report_at } else { NEVER }
     }
 }
 
