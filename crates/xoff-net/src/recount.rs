@@ -3,7 +3,7 @@
 
 use xoff_core::invariant::{Checker, Part, Violation, equal};
 
-use crate::packet::{Packet, Pool, QueueMask, flag};
+use crate::packet::{CLASSES, Packet, Pool, QueueMask, flag};
 use crate::sched::{Egress, Scheduler, each_scheduler};
 
 /// The outcome of a check.
@@ -21,6 +21,55 @@ pub struct WaitingPacket<'a> {
     pub egress: u16,
     /// The packet.
     pub packet: &'a Packet,
+}
+
+/// The packets of a switch other than those of its links' control, by the places where they wait.
+#[derive(Debug, Default)]
+pub struct Contents<'a> {
+    /// At its egress ports.
+    pub egress: Vec<WaitingPacket<'a>>,
+    /// Before they get to one.
+    pub inside: Vec<&'a Packet>,
+    /// On the way between its stages.
+    pub staged: Vec<&'a Packet>,
+}
+
+impl Contents<'_> {
+    /// The packets that have not reached an egress port.
+    pub(crate) fn before_egress(&self) -> impl Iterator<Item = &Packet> {
+        self.inside.iter().chain(&self.staged).copied()
+    }
+}
+
+/// Counts the bytes of packets by port and class.
+pub(crate) fn bytes_by_class<'a>(
+    ports: usize,
+    packets: impl Iterator<Item = (u16, u8, &'a Packet)>,
+) -> Vec<[u32; CLASSES]> {
+    let mut bytes = vec![[0; CLASSES]; ports];
+    for (port, class, packet) in packets {
+        bytes[usize::from(port)][usize::from(class)] += u32::from(packet.wire_bytes);
+    }
+    bytes
+}
+
+/// Compares the bytes of each class at each port with those that a switch has counted there.
+///
+/// # Errors
+/// A count that differs.
+pub(crate) fn equal_by_class(
+    side: &str,
+    bytes: &[[u32; CLASSES]],
+    counted: impl Fn(u16, u8) -> u32,
+) -> Checked {
+    for (port, classes) in (0..).zip(bytes) {
+        for (class, &bytes) in (0..).zip(classes) {
+            let place = || format!("bytes of class {class} at {side} {port}");
+            let compared = equal(Checker::Buffers, bytes, counted(port, class), place);
+            compared.map_err(of_part(Part::port(port)))?;
+        }
+    }
+    Ok(())
 }
 
 impl WaitingPacket<'_> {

@@ -4,6 +4,7 @@
 //! They differ in the path of a packet from ingress to egress ([`IngressQueued`]). Ports, routes,
 //! marking, pause frames and counts are the same ([`Cioq`]).
 
+use xoff_core::invariant::{Checker, Part, equal};
 use xoff_core::{Digest, Rng, TimerId};
 
 use super::{Destination, Forwarding, Switch, SwitchStats};
@@ -14,7 +15,8 @@ use crate::hop::pfc::frames::{Frames, FramesSpec, Way};
 use crate::hop::pfc::{PauseConfig, Thresholds};
 use crate::hop::{FrameSender, IngressControl, Signal};
 use crate::mark::{Draws, MarkAt, RedEcn};
-use crate::packet::{Kind, NONE, Packet, Pool, flag};
+use crate::packet::{CLASSES, Kind, NONE, Packet, Pool, flag};
+use crate::recount::{Checked, Contents, of_part};
 use crate::sched::{Egress, QueueMask};
 use crate::topo::Route;
 
@@ -119,6 +121,22 @@ impl Cioq {
         }
     }
 
+    /// Compares the bytes that leave or have left the ingresses for each port with those that the
+    /// load balancer counts.
+    ///
+    /// # Errors
+    /// A count that differs.
+    pub(super) fn recount_loads(&self, bytes: &[u32]) -> Checked {
+        let Some(adaptive) = &self.adaptive else { return Ok(()) };
+        for (port, &bytes) in (0..).zip(bytes) {
+            let counted = adaptive.drain_bytes(port, CLASSES as u8 - 1);
+            let place = || format!("bytes that the load balancer counts at egress {port}");
+            let compared = equal(Checker::Buffers, bytes, counted, place);
+            compared.map_err(of_part(Part::port(port)))?;
+        }
+        Ok(())
+    }
+
     /// Marks a data packet if its egress queue of `queue_bytes` requires it.
     #[inline(always)]
     pub(super) fn mark(&mut self, egress: u16, queue_bytes: u32, packet: &mut Packet) {
@@ -207,6 +225,12 @@ pub(super) trait IngressQueued {
     /// Calls `visit` with each packet that waits for its egress queue.
     fn each_before_egress(&self, pool: &Pool, visit: &mut dyn FnMut(u32));
 
+    /// Counts its memory again by port and class, and checks the pauses of its neighbours.
+    ///
+    /// # Errors
+    /// A count that differs, or a pause without a reason.
+    fn recount_ports(&self, contents: &Contents<'_>) -> Checked;
+
     /// A port may send, or the switch acts at the end of an instant (a crossbar: makes a matching).
     fn pick_next(&mut self, fabric: &mut Fabric, number: u16);
 }
@@ -279,6 +303,10 @@ impl<T: IngressQueued> Switch for T {
 
     fn each_inside(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
         self.each_before_egress(pool, visit);
+    }
+
+    fn recount_control(&self, contents: &Contents<'_>) -> Checked {
+        self.recount_ports(contents)
     }
 
     fn used_bytes(&self) -> u64 {

@@ -18,6 +18,7 @@ use crate::credit::CreditQueue;
 use crate::fabric::Fabric;
 use crate::hop::AnyHop;
 use crate::packet::{Packet, Pool};
+use crate::recount::{Checked, Contents};
 use crate::sched::{Delays, Egress, QueueMask};
 use crate::topo::Route;
 
@@ -107,6 +108,12 @@ pub trait Switch {
     /// Calls `visit` with each packet that waits in the switch, except at its egress ports and on
     /// the way between its stages.
     fn each_inside(&self, _pool: &Pool, _visit: &mut dyn FnMut(u32)) {}
+
+    /// Counts what its flow control counts again, from its packets.
+    ///
+    /// # Errors
+    /// A count that differs, or a pause without a reason.
+    fn recount_control(&self, contents: &Contents<'_>) -> Checked;
 
     /// Bytes that wait in the switch.
     fn used_bytes(&self) -> u64;
@@ -307,6 +314,10 @@ impl Switch for AnySwitch {
 
     fn each_inside(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
         each_switch!(self, switch => switch.each_inside(pool, visit));
+    }
+
+    fn recount_control(&self, contents: &Contents<'_>) -> Checked {
+        each_switch!(self, switch => switch.recount_control(contents))
     }
 
     fn used_bytes(&self) -> u64 {

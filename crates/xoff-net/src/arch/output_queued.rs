@@ -38,6 +38,7 @@ use crate::fabric::Fabric;
 use crate::hop::{AnyHop, CopyUse, FrameSender, HopControl, Signal, each_hop};
 use crate::mark::{Draws, MarkAt, RedEcn};
 use crate::packet::{CONTROL_QUEUE, Kind, NONE, Packet, Pool, SIGNALS};
+use crate::recount::{Checked, Contents};
 use crate::sched::{AnyScheduler, Egress, QueueMask, Scheduler, each_scheduler};
 use crate::topo::Route;
 use crate::trim::Trim;
@@ -514,6 +515,10 @@ impl Switch for OutputQueued {
 
     fn each_inside(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
         self.credits.iter().flat_map(|credits| credits.packets(pool)).for_each(visit);
+    }
+
+    fn recount_control(&self, contents: &Contents<'_>) -> Checked {
+        self.hop.recount(&contents.egress)
     }
 
     fn used_bytes(&self) -> u64 {

@@ -21,8 +21,8 @@ pub(super) struct Census {
     slots: Vec<u8>,
     /// The first packet found in two places.
     twice: Option<u32>,
-    /// By switch, bytes on the way between its stages.
-    pub(super) staged: Vec<u64>,
+    /// By switch, the packets on the way between its stages.
+    pub(super) staged: Vec<Vec<u32>>,
 }
 
 impl Census {
@@ -37,7 +37,7 @@ impl Census {
         let mut census = Self {
             slots: vec![UNKNOWN; pool.slots()],
             twice: None,
-            staged: vec![0; partition.switches().len()],
+            staged: vec![Vec::new(); partition.switches().len()],
         };
         for &free in pool.free() {
             census.slots[free as usize] = FREE;
@@ -62,7 +62,7 @@ impl Census {
         for (port, id) in staged {
             census.found(id);
             if let Owner::Switch(switch, _) = partition.owner(port) {
-                census.staged[switch as usize] += u64::from(pool[id].wire_bytes);
+                census.staged[switch as usize].push(id);
             }
         }
         partition.hosts().each_packet(fabric, &mut |id| census.found(id));

@@ -4,7 +4,7 @@ use xoff_core::PortId;
 use xoff_core::invariant::{Checker, Part, Violation, holds};
 use xoff_net::Kind;
 use xoff_net::arch::Switch;
-use xoff_net::recount::{Checked, WaitingPacket};
+use xoff_net::recount::{Checked, Contents, WaitingPacket};
 
 use super::State;
 use super::census::Census;
@@ -22,13 +22,13 @@ pub(super) fn audit(
 ) -> Checked {
     let (node, switch) = &partition.switches()[index];
     let pool = &partition.fabric().packets;
-    let mut waiting = Vec::new();
+    let mut contents = Contents::default();
     let ports = state.setup.topology.port_ids_of(*node);
     for (id, (number, egress)) in ports.zip((0..).zip(switch.egress())) {
         let counted = egress.recount(pool, switch.hop().is_some(), |packet, is_data| {
             census.found(packet);
             if is_data {
-                waiting.push(WaitingPacket { egress: number, packet: &pool[packet] });
+                contents.egress.push(WaitingPacket { egress: number, packet: &pool[packet] });
             } else if pool[packet].kind == Kind::LinkControl {
                 links.asks(id);
             }
@@ -42,18 +42,18 @@ pub(super) fn audit(
         let ready = egress.is_ready();
         check_work(state, id, ready).map_err(described)?;
     }
-    let mut inside = census.staged[index];
     switch.each_inside(pool, &mut |id| {
         census.found(id);
-        inside += if switch.hop().is_none() { u64::from(pool[id].wire_bytes) } else { 0 };
+        contents.inside.push(&pool[id]);
     });
+    contents.staged.extend(census.staged[index].iter().map(|&id| &pool[id]));
     let described = |violation: Box<Violation>| {
         let violation = violation.within(&state.node_label(*node)).of(Part::node(*node));
         let text = describe_switch(partition, *node, switch);
         Box::new(violation.with_state(text.trim()))
     };
     if !state.setup.hosts.literal || state.setup.faults.is_empty() {
-        switch.recount(&waiting, inside).map_err(described)?;
+        switch.recount(&contents).map_err(described)?;
     }
     switch.check_losses().map_err(described)
 }

@@ -22,6 +22,7 @@ mod egress;
 mod islip;
 mod overflow;
 mod queues;
+mod recount;
 mod settings;
 
 use self::crossing::FORWARDED;
@@ -34,6 +35,7 @@ use crate::hop::IngressControl;
 use crate::hop::pfc::{DrainBytes, Pfc};
 use crate::packet::{CONTROL_QUEUE, Pool};
 use crate::ports::PortMask;
+use crate::recount::{Checked, Contents};
 
 pub use config::{CrossbarConfig, EgressOverflow};
 pub use settings::CrossbarSettings;
@@ -193,6 +195,10 @@ impl IngressQueued for Crossbar {
 
     fn each_before_egress(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
         self.queues.packets(pool).for_each(visit);
+    }
+
+    fn recount_ports(&self, contents: &Contents<'_>) -> Checked {
+        self.recount_memory(contents)
     }
 
     /// A port may send, or a matching is due.

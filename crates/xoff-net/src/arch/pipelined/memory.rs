@@ -4,10 +4,12 @@
 //! until the end of the pipeline, then in its egress queue.
 
 use xoff_core::Bytes;
+use xoff_core::invariant::{Checker, Part, equal};
 
 use super::config::{MemoryKind, PipelineConfig};
-use crate::hop::pfc::{Accounting, Thresholds};
+use crate::hop::pfc::{Accounting, Recountable, Thresholds};
 use crate::packet::CLASSES;
+use crate::recount::{Checked, of_part};
 
 /// The queues of one direction.
 #[derive(Debug)]
@@ -83,6 +85,20 @@ impl Side {
     fn bytes(&self, port: u16, class: u8) -> u32 {
         self.queues[usize::from(port)][usize::from(class)]
     }
+
+    /// Counts the bytes of the pool again.
+    fn recount_pool(&self, side: &str) -> Checked {
+        let mut all = 0;
+        for (port, (queues, &counted)) in (0..).zip(self.queues.iter().zip(&self.of_pool)) {
+            let bytes: u32 = queues.iter().map(|&bytes| self.shared(bytes)).sum();
+            let place = || format!("bytes of the pool at {side} {port}");
+            let compared = equal(Checker::Buffers, bytes, counted, place);
+            compared.map_err(of_part(Part::port(port)))?;
+            all += bytes;
+        }
+        let place = || format!("bytes of the pool at each {side}");
+        equal(Checker::Buffers, all, self.of_pool_all, place)
+    }
 }
 
 /// The memory of one switch.
@@ -157,6 +173,20 @@ impl Memory {
     pub(super) fn leave_egress(&mut self, port: u16, class: u8, bytes: u16) {
         self.egress.take(port, class, bytes);
     }
+
+    /// The bytes of an egress queue.
+    pub(super) fn egress_bytes(&self, port: u16, class: u8) -> u32 {
+        self.egress.bytes(port, class)
+    }
+
+    /// Counts the bytes of the pool again.
+    ///
+    /// # Errors
+    /// A count that differs.
+    pub(super) fn recount_pool(&self) -> Checked {
+        self.ingress.recount_pool("ingress")?;
+        self.egress.recount_pool("egress")
+    }
 }
 
 /// Thresholds apply to one ingress queue, so to one class alone.
@@ -187,6 +217,20 @@ impl Accounting for Memory {
     ) -> u8 {
         let held = u64::from(self.leave_ingress(number, class, bytes));
         u8::from(held < thresholds.xon) << class & paused
+    }
+}
+
+impl Recountable for Memory {
+    fn bytes(&self, number: u16, _thresholds: &Thresholds, class: u8) -> u32 {
+        self.ingress.bytes(number, class)
+    }
+
+    fn reached(&self, number: u16, thresholds: &Thresholds) -> [u8; 2] {
+        let reaches = |limit: u64| {
+            let is_reached = |class: u8| u64::from(self.ingress.bytes(number, class)) >= limit;
+            (0..CLASSES as u8).fold(0, |all, class| all | u8::from(is_reached(class)) << class)
+        };
+        [reaches(thresholds.xoff), reaches(thresholds.xon)]
     }
 }
 

@@ -18,6 +18,7 @@ mod ingress;
 mod memory;
 mod passage;
 mod processor;
+mod recount;
 mod settings;
 mod stats;
 
@@ -33,6 +34,7 @@ use crate::fabric::Fabric;
 use crate::hop::capfc::{Capfc, CapfcConfig};
 use crate::hop::pfc::Pfc;
 use crate::packet::Pool;
+use crate::recount::{Checked, Contents};
 
 pub use config::{MemoryKind, OnFull, PipelineConfig};
 pub use settings::PipelinedSettings;
@@ -127,6 +129,10 @@ impl IngressQueued for Pipelined {
 
     fn each_before_egress(&self, pool: &Pool, visit: &mut dyn FnMut(u32)) {
         self.ingress.packets(pool).chain(self.processor.packets(pool)).for_each(visit);
+    }
+
+    fn recount_ports(&self, contents: &Contents<'_>) -> Checked {
+        self.recount_memory(contents)
     }
 
     #[inline]

@@ -5,10 +5,13 @@
 mod blame;
 mod config;
 
-use super::pfc::{Accounting, Pfc};
+use xoff_core::invariant::{Checker, Part, equal};
+
+use super::pfc::{Accounting, Pfc, Recountable};
 use super::{Ask, HopControl, IngressControl, Signal};
 use crate::packet::{CLASSES, Packet};
 use crate::ports::{PortMask, each};
+use crate::recount::{Checked, equal_by_class, of_part};
 use crate::sched::{QueueMask, Scheduler};
 use blame::Blame;
 
@@ -97,12 +100,45 @@ impl<A: Accounting> Capfc<A> {
         self.blame.counter_bytes()
     }
 
-    /// D = I or any E. Returns the classes with a changed D.
-    fn recalculate(&mut self, ingress: u16) -> u8 {
-        let input = &mut self.inputs[usize::from(ingress)];
+    /// Compares the bytes of its queues with those that packets have, and the pauses of inputs with
+    /// their reasons: D = I or any E.
+    ///
+    /// # Errors
+    /// A count that differs, or a pause without a reason.
+    pub(crate) fn recount(
+        &self,
+        at_ingress: &[[u32; CLASSES]],
+        at_egress: &[[u32; CLASSES]],
+    ) -> Checked
+    where
+        A: Recountable,
+    {
+        self.own.recount(at_ingress)?;
+        if self.blame.is_on() {
+            equal_by_class("egress", at_egress, |port, class| {
+                self.queued[usize::from(port)][usize::from(class)]
+            })?;
+        }
+        for (number, input) in (0..).zip(&self.inputs) {
+            let place = || format!("classes that ingress {number} pauses, as a mask");
+            let compared = equal(Checker::Pauses, self.asked(number), input.paused, place);
+            compared.map_err(of_part(Part::port(number)))?;
+        }
+        Ok(())
+    }
+
+    /// D = I or any E.
+    fn asked(&self, ingress: u16) -> u8 {
+        let input = &self.inputs[usize::from(ingress)];
         let blamed =
             (0..CLASSES).fold(0, |all, class| all | u8::from(input.blamers[class] != 0) << class);
-        let asked = self.own.paused(ingress) | blamed;
+        self.own.paused(ingress) | blamed
+    }
+
+    /// Determines D. Returns the classes with a changed D.
+    fn recalculate(&mut self, ingress: u16) -> u8 {
+        let asked = self.asked(ingress);
+        let input = &mut self.inputs[usize::from(ingress)];
         let changed = asked ^ input.paused;
         input.paused = asked;
         changed

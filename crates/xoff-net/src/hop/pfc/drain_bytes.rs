@@ -1,7 +1,7 @@
 //! Drain bytes (DeTail §5.2, §5.4, §6.1): the bytes of a class and of more important classes at an
 //! ingress. The class is paused when they reach XOFF and resumed when they fall below XON.
 
-use super::{Accounting, Pfc, Scope, Thresholds};
+use super::{Accounting, Pfc, Recountable, Scope, Thresholds};
 use crate::packet::CLASSES;
 
 /// Drain bytes with fixed thresholds.
@@ -108,6 +108,17 @@ impl Accounting for DrainBytes {
     fn queues(&self, classes: u8) -> u8 {
         let each = (0..CLASSES).filter(|class| classes >> class & 1 == 1);
         each.fold(0, |all, class| all | self.queues[class])
+    }
+}
+
+impl Recountable for DrainBytes {
+    fn bytes(&self, _number: u16, ingress: &Held, class: u8) -> u32 {
+        ingress.bytes[usize::from(class)]
+    }
+
+    fn reached(&self, _number: u16, ingress: &Held) -> [u8; 2] {
+        let xoff = self.pausable & ingress.drain_reaches(ingress.xoff);
+        [xoff, ingress.drain_reaches(ingress.xon)]
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod headroom;
 mod limits;
 mod memory_plan;
 mod obeyed;
+mod recount;
 mod settings;
 mod shared_pool;
 mod watchdog;
@@ -31,6 +32,7 @@ pub use config::{PauseConfig, PfcConfig, Scope, Watchdog};
 pub(crate) use drain_bytes::DrainBytes;
 pub use headroom::{Reaction, Thresholds};
 pub(crate) use memory_plan::MemoryPlan;
+pub(crate) use recount::Recountable;
 use shared_pool::SharedPool;
 pub use watchdog::{StuckQueue, Watched};
 
