@@ -21,8 +21,9 @@ xoff_core::knobs! {
     /// begun; it ends when all its bytes are acknowledged. Messages from one rank to another go
     /// one after another. A `recv` ends when a message with its sender and tag has arrived; the
     /// first reception takes the first message. A `calc` takes its nanoseconds, one at a time
-    /// on each `cpu`. `nic` has no effect. A message of 0 bytes has 1. The flows are all
-    /// measured, whenever they begin.
+    /// on each `cpu`. `nic` has no effect, nor has the size of a `recv`: in traces of MPI it is
+    /// that of the buffer, and the `send` has that of the message. A message of 0 bytes has 1. The
+    /// flows are all measured, whenever they begin.
     pub struct GoalConfig in "goal" {
         /// The path of the file.
         file: String = String::new(),
