@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -154,13 +153,10 @@ def test_failed_runs_are_listed_and_run_again_on_request(grid_file, tmp_path, ca
     statuses = pq.read_table(tmp_path / "out" / "runs.parquet")["status"].to_pylist()
     assert statuses == [*["finished"] * 2, *["failed"] * 2] * 2
     # A second time nothing runs; the errors are those of before.
-    began = time.monotonic()
     assert main(arguments) == 1
     assert "4 runs failed before; --again runs them once more" in capsys.readouterr().err
-    quick = time.monotonic() - began
     assert main([*arguments, "--again"]) == 1
     assert "failed before" not in capsys.readouterr().err
-    assert quick < time.monotonic() - began
 
 
 def test_a_refused_point_ends_the_sweep_before_it_runs(grid_file, tmp_path):
