@@ -99,6 +99,10 @@ def base(rng: random.Random, presets: list[str], schema: Mapping[str, Any]) -> W
     else:
         world.sections[section] = sizes(rng) if sizes else _small(rng, declared)
     world.traffic = [{"kind": "permutation", "bytes": "10KB"}]
+    if world.sections[section].get("spines") == 0:
+        # Rails without spines join the hosts of a server and of a rail only.
+        in_steps: Section = {"operation": "all-to-all", "algorithm": "hierarchical"}
+        world.traffic = [{"kind": "collective", **in_steps, "bytes": "10KB"}]
     return world
 
 
@@ -148,12 +152,14 @@ def _dragonfly(rng: random.Random) -> Section:
 
 
 def _rail(rng: random.Random) -> Section:
+    pods = rng.randrange(1, 3)
+    spines = rng.randrange(pods - 1, 4)
     return {
-        "pods": rng.randrange(1, 3),
+        "pods": pods,
         "servers_per_pod": rng.randrange(1, 4),
         "gpus_per_server": rng.randrange(2, 5),
-        "spines": rng.randrange(1, 4),
-        "links_per_spine": rng.choice((1, 1, 2)),
+        "spines": spines,
+        **({"links_per_spine": rng.choice((1, 1, 2))} if spines else {}),
     }
 
 
@@ -374,10 +380,10 @@ def _successive(rng: random.Random, fabric: Fabric, at: Times) -> Section:
 
 # The algorithms of each collective operation.
 _ALGORITHMS = {
-    "all-reduce": ("ring", "both-ways", "halving-doubling", "tree", "double-tree"),
+    "all-reduce": ("ring", "both-ways", "halving-doubling", "tree", "double-tree", "hierarchical"),
     "reduce-scatter": ("ring", "both-ways", "halving-doubling"),
     "all-gather": ("ring", "both-ways", "halving-doubling"),
-    "all-to-all": ("direct", "pairwise"),
+    "all-to-all": ("direct", "pairwise", "hierarchical"),
     "broadcast": ("ring", "tree"),
     "barrier": ("dissemination",),
 }
@@ -392,10 +398,13 @@ def _collective(rng: random.Random, fabric: Fabric, at: Times) -> Section:
         "operation": operation,
         "algorithm": algorithm,
         "hosts": f"0-{ranks - 1}",
-        "placement": rng.choice(("packed", "random")),
+        "placement": rng.choice(("packed", "random", "spread", "listed", "rail")),
         "rounds": rng.randrange(1, 4),
         "start": duration(rng.uniform(0, at.end)),
     }
+    if algorithm == "hierarchical":
+        # The servers of a fabric with rails, or pairs.
+        drawn["hosts"], drawn["ranks_per_server"] = rng.choice((("all", 0), (f"0-{ranks - 1}", 2)))
     if operation != "barrier":
         drawn["lanes"] = rng.randrange(2, 4)
         drawn["bytes"] = f"{64 + round(fabric.host_rate / 8e12 * at.measure * rng.random())}B"
@@ -414,7 +423,7 @@ def _pipeline(rng: random.Random, fabric: Fabric, at: Times) -> Section:
         "schedule": rng.choice(("gpipe", "1f1b")),
         "micro_batches": rng.randrange(1, 6),
         "hosts": ",".join(map(str, rng.sample(range(fabric.hosts), min(fabric.hosts, 5)))),
-        "placement": rng.choice(("packed", "listed")),
+        "placement": rng.choice(("packed", "listed", "spread", "rail")),
         "forward": duration(rng.uniform(0, at.measure / 20)),
         "backward": duration(rng.uniform(0, at.measure / 20)),
         "bytes": f"{64 + round(fabric.host_rate / 8e12 * at.measure / 5 * rng.random())}B",
