@@ -2471,7 +2471,7 @@ class Flap(_FlapKind, total=False):
     """
     detection: str
     """How long after it went down all switches route around it, and after it is back use it again.
-    If it is back by then, no switch notices. Expects a duration with its unit (s, ms, us, ns or
+    If it is back by then, they do not notice. Expects a duration with its unit (s, ms, us, ns or
     ps), such as "2us". Default: "50us"
     """
     local_repair: bool

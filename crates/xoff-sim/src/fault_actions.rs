@@ -24,7 +24,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use xoff_core::{PortId, Ps, Rng, rng::Purpose};
+use xoff_core::{HostId, PortId, Ps, Rng, rng::Purpose};
 use xoff_host::cc::Carries;
 use xoff_net::telemetry::HOPS_MAX;
 use xoff_net::topo::{Missing, Routes};
@@ -40,8 +40,9 @@ enum Action {
     Begin(u32),
     /// This fault ends.
     End(u32),
-    /// All switches use these routes, which avoid the links of these ports.
-    Route(Arc<Routes>, Vec<PortId>),
+    /// All switches use these routes. Those of a local repair are known to none but the switches at
+    /// the ends of the failed links; otherwise all know the ports of the links that are avoided.
+    Route(Arc<Routes>, Option<Vec<PortId>>),
     /// All hosts share their flows out to their links again.
     ShareOut,
 }
@@ -77,19 +78,19 @@ fn routing(setup: &Setup, reroutes: Vec<Reroute>) -> Vec<(Ps, Action)> {
     times.sort_unstable();
     times.dedup();
     let mut routes = Arc::clone(&setup.routes);
-    let mut down = Vec::new();
     let mut actions = Vec::new();
     let mut reroutes = reroutes.into_iter().peekable();
     for at in times {
-        if let Some(reroute) = reroutes.next_if(|reroute| reroute.at == at) {
-            (routes, down) = (reroute.routes, reroute.down);
-        }
+        let known = reroutes.next_if(|reroute| reroute.at == at).map(|reroute| {
+            routes = reroute.routes;
+            reroute.down
+        });
         let repaired = repaired_in(&setup.faults, at);
-        let routes = match repaired.as_slice() {
+        let in_use = match repaired.as_slice() {
             [] => Arc::clone(&routes),
             failed => Arc::new(routes.repaired_locally(&setup.topology, failed)),
         };
-        actions.push((at, Action::Route(routes, down.clone())));
+        actions.push((at, Action::Route(in_use, known)));
     }
     actions
 }
@@ -131,6 +132,7 @@ impl FaultActions {
     /// The routes at a time without some parts of the network.
     fn routes_without(setup: &Setup, missing: &Missing, time: Ps) -> Result<Routes, String> {
         let routes = Routes::without(&setup.topology, missing)
+            .and_then(|routes| Self::check_joins(setup, missing, &routes).map(|()| routes))
             .map_err(|why| format!("[[fault]] at {time} disconnects the network: {why}"))?;
         // A packet may have covered most of its path when the routes change.
         let switches = (setup.routes.longest() + routes.longest() - 1) as usize;
@@ -142,6 +144,27 @@ impl FaultActions {
             ));
         }
         Ok(routes)
+    }
+
+    /// Checks that a partial network still joins the hosts that it joined, except those of dead
+    /// switches. Other networks join all in any case.
+    fn check_joins(setup: &Setup, missing: &Missing, routes: &Routes) -> Result<(), String> {
+        let topology = &setup.topology;
+        if !topology.is_partial {
+            return Ok(());
+        }
+        let is_dead = |host: &HostId| {
+            let mut ports = topology.ports_of(host.node()).iter();
+            ports.all(|port| missing.dead.contains(&topology.neighbour(port)))
+        };
+        let hosts: Vec<HostId> = topology.host_ids().filter(|host| !is_dead(host)).collect();
+        for &from in &hosts {
+            let lost = |to: &&HostId| setup.routes.joins(from, **to) && !routes.joins(from, **to);
+            if let Some(to) = hosts.iter().find(lost) {
+                return Err(format!("host {from} cannot reach host {to}: no path joins them"));
+            }
+        }
+        Ok(())
     }
 
     /// The routes that all switches use.
@@ -181,7 +204,7 @@ impl FaultActions {
                 Action::End(number) => end(number, setup, place, partitions),
                 Action::Route(routes, down) => {
                     for partition in &mut *partitions {
-                        partition.set_routes(&routes, &down);
+                        partition.set_routes(&routes, down.as_deref());
                     }
                     self.routes = routes;
                 }

@@ -94,6 +94,8 @@ pub struct Fault {
     pub ports: Vec<PortId>,
     /// The switch that is down, if hosts are down with it because they have no link to another.
     pub dead_switch: Option<NodeId>,
+    /// The number of its entry in the scenario, which may have several faults.
+    pub entry: u32,
     /// Begin.
     pub at: Ps,
     /// End; [`Ps::NEVER`] if it is permanent.
@@ -195,7 +197,7 @@ mod tests {
     fn down(at: u64, until: u64, detection: u64) -> Fault {
         let defect = Defect::Down { detection: Ps(detection), local_repair: false };
         let ports = vec![PortId(1), PortId(2)];
-        Fault { defect, ports, dead_switch: None, at: Ps(at), until: Ps(until) }
+        Fault { defect, ports, dead_switch: None, entry: 0, at: Ps(at), until: Ps(until) }
     }
 
     #[test]

@@ -11,13 +11,15 @@ use xoff_net::{Kind, Packet};
 pub struct Paths {
     /// The hash of each switch, in the order of nodes.
     hashes: Vec<Ecmp>,
+    /// The hash by which hosts choose among their links.
+    of_hosts: Ecmp,
 }
 
 impl Paths {
-    /// Creates it for switches with these hashes.
+    /// Creates it for switches with these hashes, and hosts with that one.
     #[must_use]
-    pub fn new(hashes: Vec<Ecmp>) -> Self {
-        Self { hashes }
+    pub fn new(hashes: Vec<Ecmp>, of_hosts: Ecmp) -> Self {
+        Self { hashes, of_hosts }
     }
 
     /// The egress ports of a flow's packets, from its sender's to the one that faces its receiver.
@@ -45,6 +47,13 @@ impl Paths {
             };
             Some(topology.port_at(node, number))
         };
-        std::iter::successors(Some(topology.first_port(src.node())), next)
+        let first = match routes.ports_of_host(src, dst) {
+            [] => topology.first_port(src.node()),
+            ports => {
+                let choice = self.of_hosts.choose(&packet, ports.len() as u32);
+                topology.port_at(src.node(), ports[choice as usize])
+            }
+        };
+        std::iter::successors(Some(first), next)
     }
 }

@@ -145,7 +145,7 @@ impl Setup {
     #[must_use]
     pub fn paths(&self) -> Paths {
         let switches = self.topology.switch_ids();
-        Paths::new(switches.map(|node| self.ecmp(node)).collect())
+        Paths::new(switches.map(|node| self.ecmp(node)).collect(), self.host_hash())
     }
 
     /// How a switch hashes. Where both directions of a flow are to take one path, switches of a

@@ -11,12 +11,12 @@ mod tests;
 mod trace;
 
 use xoff_core::knobs::Effect;
-use xoff_core::{Bytes, Ps};
+use xoff_core::{Bytes, HostId, Ps};
 
 use self::groups::Groups;
 use crate::collective::{Algorithm, CollectiveConfig, Operation};
 use crate::dag::Dag;
-use crate::ranks::{Placement, placed_ranks};
+use crate::ranks::{Placement, check_servers, placed_ranks};
 use crate::{CLASSES, Context, Offer, Priority, TrafficSettings};
 
 xoff_core::knobs! {
@@ -80,6 +80,13 @@ impl TrafficSettings for ChakraConfig {
         let trace = trace::read(self, &groups, context)?;
         let ranks = trace.schedule.ranks.len();
         let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
+        for collective in &trace.schedule.collectives {
+            if let Some(in_server) = collective.pattern.in_server() {
+                let of_ranks: Vec<HostId> =
+                    collective.ranks.iter().map(|&rank| hosts[rank as usize]).collect();
+                check_servers(&of_ranks, in_server)?;
+            }
+        }
         let dag = Dag::new(trace.schedule, hosts, self.start, self.priority.number());
         let derived = vec![
             ("digest", format!("{:016x}", trace.digest)),

@@ -31,7 +31,7 @@ use self::ring::{Chain, Ring};
 use self::staged::{Pace, Staged};
 use self::tree::Tree;
 use self::two_steps::TwoSteps;
-use crate::ranks::{Placement, placed};
+use crate::ranks::{Placement, check_servers, placed};
 use crate::{
     CLASSES, Context, Crowd, Frequency, Mix, NoFlows, Offer, Priority, TrafficSettings, host_set,
 };
@@ -204,6 +204,10 @@ impl CollectiveConfig {
         }
         let in_server = self.in_server(context.capacity.grouping.in_server)?;
         let pattern = self.pattern_of(ranks, in_server, self.loads_of(ranks, given, context)?)?;
+        if let Some(in_server) = pattern.in_server().filter(|_| self.ranks_per_server == 0) {
+            check_servers(&hosts, in_server)
+                .map_err(|problem| format!("{problem}, or give ranks_per_server"))?;
+        }
         self.check_bytes(ranks)?;
         let parts = self.parts();
         let pace = Pace {
@@ -300,7 +304,14 @@ impl CollectiveConfig {
         ranks: u32,
         of_fabric: Option<u32>,
     ) -> Result<Arc<dyn Pattern>, String> {
-        self.pattern_of(ranks, self.in_server(of_fabric)?, Loads::Even { ranks })
+        if of_fabric.is_none() && self.algorithm == Algorithm::Hierarchical {
+            return Err(
+                "algorithm = \"hierarchical\" needs a network whose hosts are GPUs of servers: set \
+                 network.topology = \"rail\""
+                    .into(),
+            );
+        }
+        self.pattern_of(ranks, of_fabric.unwrap_or(0), Loads::Even { ranks })
     }
 
     fn pattern_of(
@@ -349,8 +360,8 @@ impl CollectiveConfig {
             (O::AllReduce | O::AllToAll, A::Hierarchical) => {
                 if in_server < 2 || !ranks.is_multiple_of(in_server) || ranks == in_server {
                     return Err(format!(
-                        "algorithm = \"hierarchical\" needs several whole servers of at least 2 \
-                         ranks: {ranks} hosts are not a multiple of ranks_per_server = {in_server}"
+                        "algorithm = \"hierarchical\" needs at least 2 servers of at least 2 ranks \
+                         each: {ranks} ranks are not several whole servers of {in_server}"
                     ));
                 }
                 let servers = ranks / in_server;

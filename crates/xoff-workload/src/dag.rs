@@ -134,19 +134,35 @@ impl Schedule {
         }
     }
 
+    /// Whether as many messages from one rank to another with a tag are sent as received.
+    fn sends_all(&self, from: u32, to: u32, tag: u32) -> bool {
+        let is_sent = |op: &&Op| matches!(op, Op::Send { to: own, tag: other, .. } if (*own, *other) == (to, tag));
+        let is_received = |op: &&Op| matches!(op, Op::Recv { from: Some(own), tag: Some(other) } if (*own, *other) == (from, tag));
+        let [sender, receiver] = [from, to].map(|rank| &self.ranks[rank as usize].ops);
+        sender.iter().filter(is_sent).count() >= receiver.iter().filter(is_received).count()
+    }
+
     /// Checks that all operations can end.
     fn check_progress(&self) -> Result<(), Mistake> {
         let Some((rank, op)) = progress::stuck(self) else { return Ok(()) };
         let own = &self.ranks[rank as usize];
         let waits = match own.ops[op as usize] {
             Op::Recv { from: Some(from), tag: Some(tag) } => {
-                format!("for a message from rank {from} with tag {tag}")
+                let message = format!("for a message from rank {from} with tag {tag}");
+                if !self.sends_all(from, rank, tag) {
+                    let problem = format!(
+                        "this operation waits {message}, and no rank sends one that others do not \
+                         receive"
+                    );
+                    return Err(Mistake { rank, place: own.places[op as usize], problem });
+                }
+                message
             }
             _ => "for other ranks to begin the same collective operation".into(),
         };
         let problem = format!(
-            "the ranks wait for each other: this operation waits {waits}, and what comes before \
-             that waits for rank {rank} in turn"
+            "ranks wait for each other: this operation waits {waits}, and what comes before that \
+             waits in turn"
         );
         Err(Mistake { rank, place: own.places[op as usize], problem })
     }

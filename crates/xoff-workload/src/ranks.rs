@@ -1,5 +1,7 @@
 //! The order of a job's ranks on its hosts.
 
+use std::collections::BTreeMap;
+
 use xoff_core::rng::Purpose;
 use xoff_core::{HostId, Rng, choices};
 
@@ -48,16 +50,12 @@ pub(crate) fn placed(
     match (placement, in_server) {
         (Placement::Packed | Placement::Listed, _) => {}
         (Placement::Spread, Some(in_server)) => {
-            hosts.sort_by_key(|host| (host.0 % in_server, host.0));
+            spread(&mut hosts, |host| host.0 / in_server, "a server")?;
         }
         (Placement::Spread, None) => {
-            let place = places(leaves);
-            if place.iter().all(|&place| place == 0) {
-                return Err(
-                    "placement = \"spread\" has no effect: no two hosts share a rack".into()
-                );
-            }
-            hosts.sort_by_key(|host| (place[host.index()], host.0));
+            // Without leaves each host is on its own.
+            let leaf = |host: HostId| leaves.get(host.index()).copied().unwrap_or(host.0);
+            spread(&mut hosts, leaf, "a rack")?;
         }
         (Placement::Rail, Some(_)) => hosts.sort_by_key(|host| (leaves[host.index()], host.0)),
         (Placement::Rail, None) => {
@@ -71,15 +69,46 @@ pub(crate) fn placed(
     Ok(hosts)
 }
 
-/// The place of each host among those of its leaf.
-fn places(leaves: &[u32]) -> Vec<u32> {
-    let most = leaves.iter().max().map_or(0, |&leaf| leaf as usize + 1);
-    let mut count = vec![0; most];
-    let place = |&leaf: &u32| {
-        count[leaf as usize] += 1;
-        count[leaf as usize] - 1
+/// Orders hosts by their places among those of their rack or server, so that neighbours are apart.
+fn spread(
+    hosts: &mut Vec<HostId>,
+    unit: impl Fn(HostId) -> u32,
+    shared: &str,
+) -> Result<(), String> {
+    let mut count = BTreeMap::new();
+    let place = |&host: &HostId| {
+        let others: &mut u32 = count.entry(unit(host)).or_insert(0);
+        *others += 1;
+        (*others - 1, host)
     };
-    leaves.iter().map(place).collect()
+    let mut places: Vec<(u32, HostId)> = hosts.iter().map(place).collect();
+    if places.iter().all(|&(place, _)| place == 0) {
+        return Err(format!("placement = \"spread\" has no effect: no two hosts share {shared}"));
+    }
+    places.sort_unstable();
+    *hosts = places.into_iter().map(|(_, host)| host).collect();
+    Ok(())
+}
+
+/// Checks that each `in_server` successive hosts are the GPUs of one server.
+///
+/// # Errors
+/// Two that are not.
+pub(crate) fn check_servers(hosts: &[HostId], in_server: u32) -> Result<(), String> {
+    let server = |host: HostId| host.0 / in_server;
+    let of_ranks = hosts.chunks(in_server as usize);
+    let apart = |ranks: &[HostId]| {
+        let other = ranks.iter().find(|&&host| server(host) != server(ranks[0]));
+        other.map(|&other| (ranks[0], other))
+    };
+    match of_ranks.filter_map(apart).next() {
+        None => Ok(()),
+        Some((one, other)) => Err(format!(
+            "algorithm = \"hierarchical\" takes {in_server} successive ranks for the GPUs of a \
+             server, but hosts {one} and {other} are in different servers: name whole servers, in \
+             the order of placement = \"packed\""
+        )),
+    }
 }
 
 /// A host for each of the `ranks` of `file`. Of all hosts the first ones are used; a list must name
@@ -136,6 +165,12 @@ mod tests {
         let of_rails = |placement| order("all", placement, rails()).unwrap();
         assert_eq!(of_rails(Placement::Spread), [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11]);
         assert_eq!(of_rails(Placement::Rail), [0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11]);
+        // A part of the hosts, whose places in their racks and servers do not matter.
+        let of_three = || Grouping { leaves: vec![0, 0, 0, 1, 1, 1], in_server: None };
+        assert_eq!(order("0-1,4-5", Placement::Spread, of_three()).unwrap(), [0, 4, 1, 5]);
+        assert_eq!(order("0-1,4-5", Placement::Spread, rails()).unwrap(), [0, 4, 1, 5]);
+        let error = order("0,3", Placement::Spread, of_three()).unwrap_err();
+        assert!(error.contains("no two hosts share a rack"), "{error}");
         let error = order("all", Placement::Rail, racks()).unwrap_err();
         assert!(error.contains("network.topology = \"rail\""), "{error}");
         let alone = Grouping { leaves: vec![0, 1, 2], in_server: None };

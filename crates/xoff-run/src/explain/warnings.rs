@@ -77,12 +77,14 @@ fn timeout(setup: &Setup, plan: &Plan) -> Option<String> {
 
 fn faults(setup: &Setup, plan: &Plan) -> Vec<String> {
     let end = plan.measured_until() + plan.drain;
-    let warning = |(number, fault): (usize, &xoff_sim::faults::Fault)| {
+    let warning = |fault: &xoff_sim::faults::Fault| {
+        let number = fault.entry;
         if fault.at >= end {
             let at = fault.at;
             return Some(format!("fault.{number} begins at {at}, but the run ends by {end}"));
         }
-        let unnoticed = fault.outage().is_some() && fault.avoided().is_none();
+        let changes = fault.avoided().is_some() || fault.repaired().is_some();
+        let unnoticed = fault.outage().is_some() && !changes;
         unnoticed.then(|| {
             format!(
                 "fault.{number}: the link is back at {} before any switch detects that it is down, \
@@ -91,7 +93,10 @@ fn faults(setup: &Setup, plan: &Plan) -> Vec<String> {
             )
         })
     };
-    setup.faults.iter().enumerate().filter_map(warning).collect()
+    // Hosts that go down with their switch have faults of their own.
+    let mut warnings: Vec<String> = setup.faults.iter().filter_map(warning).collect();
+    warnings.dedup();
+    warnings
 }
 
 /// Load balancers choose among equal-cost ports.
@@ -142,11 +147,18 @@ mod tests {
         let late = one("bfc", "", &["run.drain=1ms"]);
         assert!(late.contains("the run ends at 1100us at the latest"), "{late}");
         let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:1\"\n";
+        // A switch goes down with its hosts: its entry is one, and the next one is the second.
+        let leaf = "[[fault]]\nkind = \"switch-down\"\nswitch = \"leaf:0\"\nat = \"60ms\"\n";
+        let both = warned("bfc", &format!("{leaf}{fault}at = \"70ms\"\n"), &[]);
+        assert!(both[0].starts_with("fault.0 begins at 60ms"), "{both:?}");
+        assert!(both[1].starts_with("fault.1 begins at 70ms") && both.len() == 2, "{both:?}");
         let never = one("bfc", &format!("{fault}at = \"60ms\"\n"), &[]);
         assert!(never.starts_with("fault.0 begins at 60ms"), "{never}");
-        let short = "at = \"10us\"\nuntil = \"30us\"\ndetection = \"20us\"\n";
-        let short = one("bfc", &format!("{fault}{short}"), &[]);
+        let times = "at = \"10us\"\nuntil = \"30us\"\ndetection = \"20us\"\n";
+        let short = one("bfc", &format!("{fault}{times}"), &[]);
         assert!(short.contains("no route changes"), "{short}");
+        let at_once = warned("bfc", &format!("{fault}{times}local_repair = true\n"), &[]);
+        assert_eq!(at_once, Vec::<String>::new(), "both ends change their routes");
         let classes = "traffic.0.priority=3";
         let little = "buffer.by_class=3: headroom 20KB, 0: lossy";
         let sets = ["switch.scheduler=ets", "transport.timeout=10ms", classes, little];

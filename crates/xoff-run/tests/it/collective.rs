@@ -133,6 +133,36 @@ fn a_rail_only_fabric_carries_what_stays_in_servers_and_on_rails() {
         assert!(error.contains(said), "{error}");
         open(&text(1, job), &[]);
     }
+    // Without the leaf of a rail, its GPUs of different servers are apart.
+    let leaf = "[[fault]]\nkind = \"switch-down\"\nswitch = \"leaf:1\"\nat = \"2us\"\n\
+                detection = \"1us\"\n[transport]\ntimeout = \"1ms\"\n";
+    let error = Run::open(&(text(0, all_reduce) + leaf), "test.toml", &[], Threads::ONE).err();
+    let error = error.expect("is refused").to_string();
+    let said = "disconnects the network: host 1 cannot reach host 5: no path joins them";
+    assert!(error.contains(said), "{error}");
+}
+
+/// Ranks of a server are those of the fabric, unless the job says how many share one.
+#[test]
+fn a_job_on_rails_takes_whole_servers() {
+    let text = |more: &str| {
+        format!(
+            "scheme = \"pfc\"\n[network]\ntopology = \"rail\"\n\
+             [rail]\nservers_per_pod = 3\ngpus_per_server = 4\n[[traffic]]\n\
+             kind = \"collective\"\nalgorithm = \"hierarchical\"\nbytes = \"1MB\"\n{more}"
+        )
+    };
+    for (more, said) in [
+        ("hosts = \"2-9\"", "but hosts 2 and 4 are in different servers: name whole servers"),
+        ("placement = \"rail\"", "but hosts 0 and 4 are in different servers: name whole servers"),
+        ("hosts = \"4-7\"", "4 ranks are not several whole servers of 4"),
+    ] {
+        let error = Run::open(&text(more), "test.toml", &[], Threads::ONE).err();
+        let error = error.expect("is refused").to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    open(&text("hosts = \"4-11\""), &[]);
+    open(&text("hosts = \"2-9\"\nranks_per_server = 2"), &[]);
 }
 
 /// With messages of one packet on an idle star, GPipe takes (m + p - 1) (f + b), and the way to the

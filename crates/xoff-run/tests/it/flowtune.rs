@@ -369,6 +369,26 @@ fn a_link_that_fails_with_and_without_notice() {
     assert!((50_000..140_000).contains(&unknown), "{unknown}");
 }
 
+/// The switches at the ends of a failed link move flows at once, but the allocator hears of the
+/// failure when all others do. Until then it allocates what two links carry.
+#[test]
+fn a_local_repair_is_unknown_to_the_allocator() {
+    let flows: String = (0..4).map(|src| long(src, src + 4, "0B")).collect();
+    let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:0\"\nat = \"1ms\"\n\
+                 detection = \"500us\"\nlocal_repair = true\n";
+    let mut run = open(&(FABRIC.to_owned() + &flows + fault), &[]);
+    let mut sum_at = |until_us: u64| -> u64 {
+        while run.progress().sim_ps < until_us * US {
+            run.step().unwrap();
+        }
+        rates(&run).iter().map(|(_, rate)| rate).sum()
+    };
+    let [before, repaired, known] = [900, 1040, 2500].map(&mut sum_at);
+    assert!(before > 18_000_000_000 && known < 11_000_000_000, "{before} {known}");
+    // Later, a flow whose messages were lost is under its own congestion control for a while.
+    assert_eq!(repaired, before);
+}
+
 #[test]
 fn timeouts_shorter_than_a_round_trip_are_refused() {
     let text = FABRIC.replace("3500ns", "7us") + &long(0, 4, "1MB");

@@ -375,4 +375,16 @@ fn hosts_that_cannot_go_down_are_refused() {
         panic!("a host that comes back needs a timeout");
     };
     assert!(problems.to_string().contains("set transport.timeout = \"10ms\""), "{problems}");
+    // So do the hosts of a leaf that is down from the start, though all switches know of it.
+    let leaf = "[[fault]]\nkind = \"switch-down\"\nswitch = \"leaf:0\"\nuntil = \"90us\"\n\
+                detection = \"0us\"\n";
+    let Err(problems) = Run::open(
+        &format!("{scenario}{leaf}"),
+        "test.toml",
+        &["scheme=dctcp".into()],
+        Threads::ONE,
+    ) else {
+        panic!("a leaf that comes back needs a timeout");
+    };
+    assert!(problems.to_string().contains("set transport.timeout = \"10ms\""), "{problems}");
 }

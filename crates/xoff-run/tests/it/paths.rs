@@ -62,6 +62,32 @@ fn a_flow_takes_the_path_that_its_rows_tell() {
     }
 }
 
+/// A GPU has a link to its leaf and one to the switch of its server, by which it reaches others of
+/// the server.
+#[test]
+fn a_path_begins_with_the_link_that_its_host_chooses() {
+    for (spines, dst, hops) in [(0, 3, 2), (2, 3, 2), (0, 4, 2), (2, 5, 4)] {
+        let text = format!(
+            "scheme = \"pfc\"\nnetwork = {{ topology = \"rail\" }}\n\
+             rail = {{ servers_per_pod = 2, gpus_per_server = 4, spines = {spines} }}\n\
+             run = {{ warmup = \"0us\", measure = \"40us\", drain = \"20ms\", paths = true }}\n\
+             [[traffic]]\nkind = \"collective\"\noperation = \"broadcast\"\nalgorithm = \"ring\"\n\
+             bytes = \"200KB\"\nhosts = \"0,{dst}\"\n"
+        );
+        let mut run = open(&text, &[]);
+        finish(&mut run);
+        let path = std::mem::take(&mut run.rows().paths);
+        assert_eq!(path.len(), hops, "{spines} {path:?}");
+        assert_eq!((path[0].node, path.last().unwrap().peer), (0, dst));
+        let mut carried: Vec<_> = run.ports();
+        carried.retain(|port| port.tx_bytes > 200_000);
+        let mut listed: Vec<_> = path.iter().map(|row| (row.node, row.port, row.peer)).collect();
+        listed.sort_unstable();
+        let found: Vec<_> = carried.iter().map(|port| (port.node, port.port, port.peer)).collect();
+        assert_eq!(listed, found);
+    }
+}
+
 /// Flows under way change to a path without the link when switches detect its failure, and change
 /// again after its recovery. Only these get more rows.
 #[test]

@@ -33,7 +33,14 @@ pub(super) fn faults(config: &Config, topology: &Topology) -> Result<Vec<Fault>,
     let ports = vec![port, topology.port(port).peer];
     Routes::without(topology, &Missing::links(ports.clone()))
         .map_err(|why| format!("LINK_DOWN of {a} and {b} disconnects the network: {why}"))?;
-    Ok(vec![Fault { defect: Defect::Gone, ports, dead_switch: None, at, until: Ps::NEVER }])
+    Ok(vec![Fault {
+        defect: Defect::Gone,
+        ports,
+        dead_switch: None,
+        entry: 0,
+        at,
+        until: Ps::NEVER,
+    }])
 }
 
 /// The longest step of the grid, up to `most`, that meets the failure.

@@ -19,11 +19,11 @@ impl Resolver<'_> {
     /// Reads all entries. Problems are in the layers.
     pub(super) fn link_faults(&mut self, topology: &Topology, spec: &Spec) -> Vec<Fault> {
         let mut faults = Vec::new();
-        for entry in self.reader.layers.tables("fault") {
+        for (number, entry) in (0..).zip(self.reader.layers.tables("fault")) {
             let (layers, effective) = (&mut *self.reader.layers, &mut self.reader.effective);
             let mut list = Entries { list: "fault", layers, effective, lacking: &[] };
             let Some((settings, _)) = list.read::<FaultConfig>(&entry) else { continue };
-            match faults_of(&settings, topology, spec) {
+            match faults_of((number, &settings), topology, spec) {
                 Ok(found) => faults.extend(found),
                 Err(message) => {
                     let message = format!("[[fault]] {message}");
@@ -37,7 +37,7 @@ impl Resolver<'_> {
 
 /// The faults for which an entry stands.
 fn faults_of(
-    settings: &FaultConfig,
+    (entry, settings): (u32, &FaultConfig),
     topology: &Topology,
     spec: &Spec,
 ) -> Result<Vec<Fault>, String> {
@@ -73,14 +73,15 @@ fn faults_of(
     let fault = |(at, until): (Ps, Ps)| {
         let until = if until == Ps(0) { Ps::NEVER } else { until };
         let (defect, ports) = (settings.defect(), ports.clone());
-        let fault = Fault { defect, ports, dead_switch, at, until };
+        let fault = Fault { defect, ports, dead_switch, entry, at, until };
         check_steps(&fault, grid)?;
-        check_timeout(&fault, spec)?;
         let host = |ports: &Vec<PortId>| {
             let (defect, ports) = (Defect::HostDown, ports.clone());
-            Fault { defect, ports, dead_switch: None, at, until }
+            Fault { defect, ports, dead_switch: None, entry, at, until }
         };
-        Ok(hosts.iter().map(host).chain([fault]).collect::<Vec<_>>())
+        let faults: Vec<Fault> = hosts.iter().map(host).chain([fault]).collect();
+        faults.iter().try_for_each(|fault| check_timeout(fault, spec))?;
+        Ok(faults)
     };
     let faults: Result<Vec<_>, String> = periods.into_iter().map(fault).collect();
     Ok(faults?.into_iter().flatten().collect())

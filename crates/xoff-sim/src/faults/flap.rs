@@ -19,7 +19,7 @@ xoff_core::knobs! {
         /// When it stops to flap; 0: never.
         until: Ps = Ps(0),
         /// How long after it went down all switches route around it, and after it is back use it
-        /// again. If it is back by then, no switch notices.
+        /// again. If it is back by then, they do not notice.
         detection: Ps = Ps::from_us(50),
         /// Whether the switches at the ends of a failed link stop using it at once, where they have
         /// other ports on shortest paths. All others hear of it after `detection`.

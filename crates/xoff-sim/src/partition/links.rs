@@ -9,10 +9,10 @@ use xoff_net::topo::Routes;
 use super::{Owner, Partition};
 
 impl Partition {
-    /// Sets new routes of its switches, which avoid the links of ports that are `down`, and informs
-    /// its allocators.
-    pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>, down: &[PortId]) {
-        if let Some(allocators) = &mut self.allocators {
+    /// Sets new routes of its switches. If it is known everywhere that they avoid the links of the
+    /// ports that are `down`, its allocators are informed.
+    pub(crate) fn set_routes(&mut self, routes: &Arc<Routes>, down: Option<&[PortId]>) {
+        if let (Some(allocators), Some(down)) = (&mut self.allocators, down) {
             allocators.on_routes(self.fabric.now, routes, down);
         }
         for (node, switch) in &mut self.switches {

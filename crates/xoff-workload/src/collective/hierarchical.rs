@@ -74,6 +74,10 @@ impl Pattern for Hierarchical {
         self.inside.stages() + 2 * (self.servers - 1)
     }
 
+    fn in_server(&self) -> Option<u32> {
+        Some(self.inside.ranks)
+    }
+
     fn fan(&self) -> u32 {
         1
     }

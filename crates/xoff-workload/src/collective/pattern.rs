@@ -42,6 +42,10 @@ pub(crate) trait Pattern: std::fmt::Debug + Send + Sync {
     /// The number of stages in which ranks send. A rank is ready after one more, in which it waits
     /// only.
     fn stages(&self) -> u32;
+    /// The number of successive ranks that are taken for those of a server, if any are.
+    fn in_server(&self) -> Option<u32> {
+        None
+    }
     /// The most messages that a rank sends in a stage.
     fn fan(&self) -> u32;
     /// The number of messages that all ranks send in a stage of a lane.

@@ -45,6 +45,10 @@ impl Pattern for TwoSteps {
         2
     }
 
+    fn in_server(&self) -> Option<u32> {
+        Some(self.in_server)
+    }
+
     fn fan(&self) -> u32 {
         self.in_server.max(self.servers) - 1
     }
