@@ -53,7 +53,7 @@ pub(crate) fn bytes_by_class<'a>(
     bytes
 }
 
-/// Compares the bytes of each class at each port with those that a switch has counted there.
+/// Compares the bytes of each class at each port with the counts of the switch.
 ///
 /// # Errors
 /// A count that differs.

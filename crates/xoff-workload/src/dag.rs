@@ -136,10 +136,19 @@ impl Schedule {
 
     /// Whether as many messages from one rank to another with a tag are sent as received.
     fn sends_all(&self, from: u32, to: u32, tag: u32) -> bool {
-        let is_sent = |op: &&Op| matches!(op, Op::Send { to: own, tag: other, .. } if (*own, *other) == (to, tag));
-        let is_received = |op: &&Op| matches!(op, Op::Recv { from: Some(own), tag: Some(other) } if (*own, *other) == (from, tag));
-        let [sender, receiver] = [from, to].map(|rank| &self.ranks[rank as usize].ops);
-        sender.iter().filter(is_sent).count() >= receiver.iter().filter(is_received).count()
+        let of_rank = |rank: u32, key: &dyn Fn(&Op) -> Option<(u32, u32)>, wanted| {
+            let keys = self.ranks[rank as usize].ops.iter().filter_map(key);
+            keys.filter(|&found| found == wanted).count()
+        };
+        let sent = |op: &Op| match *op {
+            Op::Send { to, tag, .. } => Some((to, tag)),
+            _ => None,
+        };
+        let received = |op: &Op| match *op {
+            Op::Recv { from, tag } => from.zip(tag),
+            _ => None,
+        };
+        of_rank(from, &sent, (to, tag)) >= of_rank(to, &received, (from, tag))
     }
 
     /// Checks that all operations can end.
@@ -150,10 +159,8 @@ impl Schedule {
             Op::Recv { from: Some(from), tag: Some(tag) } => {
                 let message = format!("for a message from rank {from} with tag {tag}");
                 if !self.sends_all(from, rank, tag) {
-                    let problem = format!(
-                        "this operation waits {message}, and no rank sends one that others do not \
-                         receive"
-                    );
+                    let problem =
+                        format!("this operation waits {message}, and fewer are sent than received");
                     return Err(Mistake { rank, place: own.places[op as usize], problem });
                 }
                 message

@@ -121,8 +121,7 @@ impl Cioq {
         }
     }
 
-    /// Compares the bytes that leave or have left the ingresses for each port with those that the
-    /// load balancer counts.
+    /// Compares the bytes at each egress, and on the way to it, with the load balancer's counts.
     ///
     /// # Errors
     /// A count that differs.

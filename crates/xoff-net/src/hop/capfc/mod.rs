@@ -100,7 +100,7 @@ impl<A: Accounting> Capfc<A> {
         self.blame.counter_bytes()
     }
 
-    /// Compares the bytes of its queues with those that packets have, and the pauses of inputs with
+    /// Compares the counts of its queues with the bytes of packets, and the pauses of inputs with
     /// their reasons: D = I or any E.
     ///
     /// # Errors

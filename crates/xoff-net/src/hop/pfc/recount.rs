@@ -11,13 +11,13 @@ pub trait Recountable: Accounting {
     /// The bytes that an ingress counts of a class.
     fn bytes(&self, number: u16, ingress: &Self::Ingress, class: u8) -> u32;
 
-    /// The classes of an ingress that have reached XOFF, and those that are not below XON.
+    /// The classes of an ingress that have reached XOFF, and all that are not below XON.
     fn reached(&self, number: u16, ingress: &Self::Ingress) -> [u8; 2];
 }
 
 impl<A: Recountable> Pfc<A> {
-    /// Compares the bytes of each ingress, by class, with those that it counts, and its pauses with
-    /// its thresholds.
+    /// Compares the bytes of each ingress, by class, with its counts, and its pauses with its
+    /// thresholds.
     ///
     /// # Errors
     /// A count that differs, or a pause without a reason.
