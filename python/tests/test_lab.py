@@ -260,6 +260,7 @@ def test_a_tap_knows_messages_with_news():
     assert tap.news(frame(starts, (4301, 4302)), 4300) is None
     without = starts[:50] + bytes(4) + starts[54:]
     assert tap.news(frame(without), 4300) is None
+    assert tap.news(frame(starts[:7]), 4300) is None, "it is too short"
 
 
 def test_a_relay_stands_between_agents_and_allocator(tmp_path, monkeypatch):

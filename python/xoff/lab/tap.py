@@ -28,7 +28,14 @@ def news(frame: bytes, port: int) -> tuple[str, int] | None:
     """Return the kind and the endpoint of a message with news; None of any other frame."""
     if len(frame) < ETHERNET_BYTES + 20 or frame[12:14] != ETH_P_IP.to_bytes(2, "big"):
         return None
-    packet = frame[ETHERNET_BYTES:]
+    try:
+        return _news(frame[ETHERNET_BYTES:], port)
+    except struct.error:
+        # The datagram is too short for a message.
+        return None
+
+
+def _news(packet: bytes, port: int) -> tuple[str, int] | None:
     datagram = packet[(packet[0] & 15) * 4 :]
     if packet[9] != UDP or port not in struct.unpack_from("!HH", datagram):
         return None
