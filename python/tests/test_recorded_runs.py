@@ -12,8 +12,6 @@ pytestmark = pytest.mark.real_engine
 PAPERS = Path(__file__).parents[2] / "papers"
 # Runs of a second or less.
 MOST_HOPS = 4_000_000
-# Recorded before a class that is paused lost its credit under ETS.
-STALE = {("capfc", "capfc-max"), ("capfc", "capfc-cal")}
 
 
 def scheme_of(run):
@@ -35,18 +33,13 @@ def chosen():
 
 
 CHOSEN = chosen()
-STALE_RUN = pytest.mark.xfail(strict=True, reason="the paper's experiments must be run again")
 
 
 def test_each_paper_has_short_runs():
     assert {paper for paper, _ in CHOSEN} == {file.parent.name for file in PAPERS.glob("*/*.json")}
 
 
-@pytest.mark.parametrize(
-    "place",
-    [pytest.param(place, marks=[STALE_RUN] if place in STALE else []) for place in CHOSEN],
-    ids="-".join,
-)
+@pytest.mark.parametrize("place", CHOSEN, ids="-".join)
 def test_a_recorded_run_has_its_digest(place, tmp_path):
     run = CHOSEN[place]
     result = xoff.run(PAPERS / run["scenario"], tmp_path / "out", set=run["settings"])
