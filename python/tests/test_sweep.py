@@ -153,10 +153,14 @@ def test_failed_runs_are_listed_and_run_again_on_request(grid_file, tmp_path, ca
     statuses = pq.read_table(tmp_path / "out" / "runs.parquet")["status"].to_pylist()
     assert statuses == [*["finished"] * 2, *["failed"] * 2] * 2
     # A second time nothing runs; the errors are those of before.
+    runs = tmp_path / "out" / "runs"
+    before = {file: file.stat().st_mtime_ns for file in runs.rglob("manifest.json")}
     assert main(arguments) == 1
     assert "4 runs failed before; --again runs them once more" in capsys.readouterr().err
+    assert {file: file.stat().st_mtime_ns for file in runs.rglob("manifest.json")} == before
     assert main([*arguments, "--again"]) == 1
     assert "failed before" not in capsys.readouterr().err
+    assert {file: file.stat().st_mtime_ns for file in runs.rglob("manifest.json")} != before
 
 
 def test_a_refused_point_ends_the_sweep_before_it_runs(grid_file, tmp_path):

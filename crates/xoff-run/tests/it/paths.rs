@@ -38,6 +38,16 @@ fn nodes_have_names_layers_and_racks() {
     assert_eq!(shown(20), ("spine 0", "spine", None, None));
 }
 
+/// The ports of a path, and no others, have carried more than 200 kB.
+fn assert_carried(run: &Run, path: &[PathRow]) {
+    let mut carried: Vec<_> = run.ports();
+    carried.retain(|port| port.tx_bytes > 200_000);
+    let mut listed: Vec<_> = path.iter().map(|row| (row.node, row.port, row.peer)).collect();
+    listed.sort_unstable();
+    let found: Vec<_> = carried.iter().map(|port| (port.node, port.port, port.peer)).collect();
+    assert_eq!(listed, found);
+}
+
 /// A lone flow: the ports of its path, and no others, carry its data.
 #[test]
 fn a_flow_takes_the_path_that_its_rows_tell() {
@@ -47,12 +57,7 @@ fn a_flow_takes_the_path_that_its_rows_tell() {
         let mut run = open(&(NETWORK.to_owned() + &one), &[]);
         finish(&mut run);
         let path = std::mem::take(&mut run.rows().paths);
-        let mut carried: Vec<_> = run.ports();
-        carried.retain(|port| port.tx_bytes > 200_000);
-        let mut listed: Vec<_> = path.iter().map(|row| (row.node, row.port, row.peer)).collect();
-        listed.sort_unstable();
-        let found: Vec<_> = carried.iter().map(|port| (port.node, port.port, port.peer)).collect();
-        assert_eq!(listed, found);
+        assert_carried(&run, &path);
         assert_eq!(path.len(), if dst < 4 { 2 } else { 4 });
         assert_eq!((path[0].node, path.last().unwrap().peer), (0, dst));
         assert!(path.windows(2).all(|pair| pair[0].peer == pair[1].node));
@@ -79,12 +84,7 @@ fn a_path_begins_with_the_link_that_its_host_chooses() {
         let path = std::mem::take(&mut run.rows().paths);
         assert_eq!(path.len(), hops, "{spines} {path:?}");
         assert_eq!((path[0].node, path.last().unwrap().peer), (0, dst));
-        let mut carried: Vec<_> = run.ports();
-        carried.retain(|port| port.tx_bytes > 200_000);
-        let mut listed: Vec<_> = path.iter().map(|row| (row.node, row.port, row.peer)).collect();
-        listed.sort_unstable();
-        let found: Vec<_> = carried.iter().map(|port| (port.node, port.port, port.peer)).collect();
-        assert_eq!(listed, found);
+        assert_carried(&run, &path);
     }
 }
 
