@@ -41,6 +41,22 @@ pub struct Outstanding {
     pub end: u64,
 }
 
+/// What a finished flow, query or web request adds to each of its groups, rounded once for all.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    value: f64,
+    thousandths: u64,
+    batch: Option<u16>,
+}
+
+impl Measured {
+    /// A slowdown, or a completion time in microseconds, with its batch of time if there are any.
+    #[must_use]
+    pub fn new(value: f64, batch: Option<u16>) -> Self {
+        Self { value, thousandths: (value * 1000.0).round() as u64, batch }
+    }
+}
+
 /// A histogram of the slowdowns of a group of flows.
 #[derive(Clone, Debug)]
 pub struct Slowdowns {
@@ -78,12 +94,12 @@ impl Slowdowns {
     }
 
     /// Adds a finished flow of this group, also to its batch of time if there are batches.
-    pub fn finish(&mut self, slowdown: f64, batch: Option<u16>) {
-        self.sum += slowdown;
-        let thousandths = (slowdown * 1000.0).round() as u64;
+    pub fn finish(&mut self, measured: Measured) {
+        let Measured { value, thousandths, batch } = measured;
+        self.sum += value;
         self.histogram.record(thousandths).expect("the histogram grows as needed");
         if let Some(batch) = batch {
-            self.batches.finish(batch, slowdown, thousandths);
+            self.batches.finish(batch, value, thousandths);
         }
     }
 
@@ -301,7 +317,7 @@ mod tests {
         for flow in 0..2000 {
             group.start();
             if flow < 1990 {
-                group.finish(1.0 + f64::from(flow) / 1000.0, None);
+                group.finish(Measured::new(1.0 + f64::from(flow) / 1000.0, None));
             }
         }
         assert_eq!(group.mean(), None);
@@ -311,7 +327,7 @@ mod tests {
         let mut few = Slowdowns::default();
         for _ in 0..100 {
             few.start();
-            few.finish(1.0, None);
+            few.finish(Measured::new(1.0, None));
         }
         assert_eq!((few.quantile(0.95), few.quantile(0.9)), (None, Some(1.0)));
         assert_eq!(few.mean(), Some(1.0));

@@ -13,7 +13,7 @@ use xoff_host::FlowStart;
 use xoff_host::hosts::Arrived;
 use xoff_workload::{Arrival, Role};
 
-use crate::measure::CompletionTimes;
+use crate::measure::{CompletionTimes, Measured};
 use crate::tables::{QueryRow, RequestRow, Rows};
 
 /// A group of queries.
@@ -207,8 +207,8 @@ impl Requests {
         let keeps = self.row_every > 0 && mix64(row.request).is_multiple_of(self.row_every);
         let results = &mut self.results[row.class as usize];
         row.completion_ps = arrived.time_ps - row.start_ps;
-        let microseconds = row.completion_ps as f64 / PS_PER_US;
-        results.with_query(&row, |times| times.finish(microseconds, batch));
+        let measured = Measured::new(row.completion_ps as f64 / PS_PER_US, batch);
+        results.with_query(&row, |times| times.finish(measured));
         if keeps {
             rows.queries.push(row);
         }
@@ -220,8 +220,8 @@ impl Requests {
         let mut whole = waiting.row;
         self.requests.remove(&FlowId(row.request));
         whole.completion_ps = arrived.time_ps - whole.start_ps;
-        let microseconds = whole.completion_ps as f64 / PS_PER_US;
-        results.with_request(whole.queries, |times| times.finish(microseconds, batch));
+        let measured = Measured::new(whole.completion_ps as f64 / PS_PER_US, batch);
+        results.with_request(whole.queries, |times| times.finish(measured));
         if keeps {
             rows.requests.push(whole);
         }

@@ -28,7 +28,9 @@ use crate::fault_actions::FaultActions;
 use crate::ideal;
 use crate::invariants::Invariants;
 use crate::jobs::Jobs;
-use crate::measure::{ClassResults, Distribution, LinkDelays, MonitorResults, Outstanding};
+use crate::measure::{
+    ClassResults, Distribution, LinkDelays, Measured, MonitorResults, Outstanding,
+};
 use crate::partition::{Owner, Partition, Place};
 use crate::paths::Paths;
 use crate::requests::Requests;
@@ -424,9 +426,9 @@ impl Simulation {
             ideal_fct_ps: self.ideal_fct(flow).0,
             class: self.class_of[flow.source as usize],
         };
-        let (slowdown, batch) = (row.slowdown(), self.plan.batch_of(Ps(flow.start_ps)));
+        let measured = Measured::new(row.slowdown(), self.plan.batch_of(Ps(flow.start_ps)));
         self.classes[row.class as usize]
-            .with_groups(row.size_bytes, |group| group.finish(slowdown, batch));
+            .with_groups(row.size_bytes, |group| group.finish(measured));
         self.outstanding -= 1;
         self.padded.remove(&flow.id);
         let every = self.plan.row_every;
