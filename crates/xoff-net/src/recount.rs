@@ -3,7 +3,7 @@
 
 use xoff_core::invariant::{Checker, Part, Violation, equal};
 
-use crate::packet::{CLASSES, Packet, Pool, QueueMask, flag};
+use crate::packet::{CLASSES, Packet, Pool, QueueMask};
 use crate::sched::{Egress, Scheduler, each_scheduler};
 
 /// The outcome of a check.
@@ -72,11 +72,18 @@ pub(crate) fn equal_by_class(
     Ok(())
 }
 
-impl WaitingPacket<'_> {
-    /// Whether it is a reason for a pause that BFC counts.
-    pub(crate) fn is_counted(&self) -> bool {
-        self.packet.has(flag::COUNTED)
-    }
+/// The packets of a port's queues, for tests of hop controls without a switch.
+#[cfg(test)]
+pub(crate) fn waiting<'a>(
+    egress: u16,
+    queues: &impl Scheduler,
+    pool: &'a Pool,
+) -> Vec<WaitingPacket<'a>> {
+    let mut waiting = Vec::new();
+    queues.each_packet(pool, &mut |id, _| {
+        waiting.push(WaitingPacket { egress, packet: &pool[id] });
+    });
+    waiting
 }
 
 /// The data packets of a port.

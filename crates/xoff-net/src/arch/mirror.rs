@@ -29,6 +29,11 @@ impl Mirror {
         }
     }
 
+    /// The copies on their way.
+    pub(super) fn copies(&self) -> impl Iterator<Item = &Packet> {
+        self.copies.iter().map(|(_, copy)| copy)
+    }
+
     /// The next copy that leaves now. If there is none, waits for the next one.
     pub(super) fn pop(&mut self, fabric: &mut Fabric) -> Option<Packet> {
         let &(due, copy) = self.copies.front()?;

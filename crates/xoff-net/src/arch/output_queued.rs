@@ -518,7 +518,8 @@ impl Switch for OutputQueued {
     }
 
     fn recount_control(&self, contents: &Contents<'_>) -> Checked {
-        self.hop.recount(&contents.egress)
+        let copies: Vec<_> = self.memory.mirror.copies().collect();
+        self.hop.recount(&contents.egress, &copies)
     }
 
     fn used_bytes(&self) -> u64 {

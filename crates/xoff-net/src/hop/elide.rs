@@ -190,7 +190,7 @@ impl<H: Elide> HopControl for Eliding<H> {
 
     /// The inner control does not count packets without backpressure in the same way, so only their
     /// bytes are counted again.
-    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+    fn recount(&self, waiting: &[WaitingPacket<'_>], _copies: &[&Packet]) -> Checked {
         let mut held = vec![0; self.table.held.len()];
         for &WaitingPacket { egress, packet } in waiting {
             if self.table.has(packet.ingress, egress) {

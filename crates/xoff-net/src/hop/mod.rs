@@ -204,11 +204,12 @@ pub trait HopControl {
         0
     }
 
-    /// Counts what it counts again, from all data packets that wait at the switch.
+    /// Counts what it counts again, from all data packets that wait at the switch, and the copies
+    /// of headers on their way inside it.
     ///
     /// # Errors
     /// A count that differs, or a pause without a reason.
-    fn recount(&self, _waiting: &[WaitingPacket<'_>]) -> Checked {
+    fn recount(&self, _waiting: &[WaitingPacket<'_>], _copies: &[&Packet]) -> Checked {
         Ok(())
     }
 }
@@ -333,8 +334,8 @@ impl AnyHop {
     }
 
     /// Counts what it counts again. See [`HopControl::recount`].
-    pub(crate) fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
-        each_hop!(self, hop => hop.recount(waiting))
+    pub(crate) fn recount(&self, waiting: &[WaitingPacket<'_>], copies: &[&Packet]) -> Checked {
+        each_hop!(self, hop => hop.recount(waiting, copies))
     }
 
     /// Whether `holds_paused` names the queues that its neighbours should have paused, after all

@@ -57,6 +57,7 @@ struct EgressFlows {
 #[derive(Debug)]
 pub(super) struct FlowQueues<D> {
     egresses: Vec<EgressFlows>,
+    ports: u16,
     /// Entries of a port's flow table for each class. Flows of different classes never share an
     /// entry, because they would share a queue.
     table_size: u32,
@@ -104,6 +105,7 @@ impl<D: Divided> FlowQueues<D> {
         let egress = || EgressFlows { table: FlowTable::default(), active: 0, last_queue };
         Self {
             egresses: (0..ports).map(|_| egress()).collect(),
+            ports: ports as u16,
             table_size: table_size / u32::from(config.classes),
             division,
             assignment: config.assignment,
@@ -195,7 +197,8 @@ impl<D: Divided> FlowQueues<D> {
         flows.iter().filter(|&&flows| flows > 1).sum()
     }
 
-    /// Counts the packets of each flow again, from all data packets that wait at the switch.
+    /// Counts the packets of each flow again, from all packets that it has not counted off. Their
+    /// egress is a virtual port if the tables are split.
     ///
     /// # Errors
     /// A count that differs.
@@ -206,20 +209,30 @@ impl<D: Divided> FlowQueues<D> {
         }
         let mut entries = 0;
         for (egress, port) in (0..).zip(&self.egresses) {
-            let part = Part::port(egress);
+            let part = Part::port(egress % self.ports);
+            let of = self.table_name(egress);
             let mut active = 0;
             for (index, size) in port.table.sizes() {
                 let waiting = sizes.get(&(egress, index)).copied().unwrap_or_default();
-                let place = || format!("packets of flow-table entry {index} of egress {egress}");
+                let place = || format!("packets of flow-table entry {index} of {of}");
                 equal(Checker::Buffers, waiting, size, place).map_err(of_part(part))?;
                 active += 1;
             }
-            let place = || format!("flow-table entries with packets of egress {egress}");
+            let place = || format!("flow-table entries with packets of {of}");
             equal(Checker::Buffers, active, port.active, place).map_err(of_part(part))?;
             entries += active as usize;
         }
         let place = || "flow-table entries with packets".to_owned();
         equal(Checker::Buffers, sizes.len(), entries, place)
+    }
+
+    /// The flow table of a port, or of a virtual port.
+    fn table_name(&self, egress: u16) -> String {
+        let port = egress % self.ports;
+        if self.egresses.len() == usize::from(self.ports) {
+            return format!("egress {port}");
+        }
+        format!("egress {port}, pipeline {}", egress / self.ports)
     }
 
     /// Counts so far.

@@ -59,13 +59,11 @@ pub trait Upstream {
 
 /// Upstream queues or flows, with a count of the reasons to pause each one.
 pub trait Counted: Upstream {
-    /// Counts the reasons again, from all data packets that wait at the switch.
+    /// Counts the reasons again, from all packets that are one.
     ///
     /// # Errors
     /// A count that differs, or a pause without a reason.
-    fn recount(&self, _waiting: &[WaitingPacket<'_>]) -> Checked {
-        Ok(())
-    }
+    fn recount<'a>(&self, reasons: impl Iterator<Item = &'a Packet>) -> Checked;
 
     /// Adds a reason to pause the source of a packet. The first reason pauses it.
     fn hold(&mut self, packet: &Packet) -> Option<Signal>;
@@ -107,7 +105,7 @@ pub trait Backpressure {
     /// Whether a packet that finds its port empty may pass without a signal.
     fn lets_pass(&self, egress: u16, packet: &Packet) -> bool;
 
-    /// Counts the reasons for pauses again, from all data packets that wait at the switch.
+    /// Counts the reasons for pauses again, from all packets that the switch has not counted off.
     ///
     /// # Errors
     /// A count that differs, or a pause without a reason.

@@ -120,6 +120,8 @@ proptest! {
                 prop_assert_eq!(bench.bfc.holds_paused(ingress), held);
                 prop_assert_eq!(heard[ingress as usize], held);
             }
+            let forgets_all = bench.bfc.backpressure.recount(&[]).is_ok();
+            prop_assert_eq!(forgets_all, bench.queues.occupied() == 0);
         }
     }
 

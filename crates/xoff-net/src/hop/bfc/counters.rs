@@ -86,7 +86,8 @@ impl<U: Counted, D: Divided> Backpressure for Counting<U, D> {
     }
 
     fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
-        self.upstream.recount(waiting)
+        let reasons = waiting.iter().map(|waits| waits.packet);
+        self.upstream.recount(reasons.filter(|packet| packet.has(flag::COUNTED)))
     }
 
     #[inline]

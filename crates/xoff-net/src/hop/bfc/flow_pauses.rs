@@ -5,6 +5,8 @@
 //! permanent.
 
 use rustc_hash::FxHashMap;
+use xoff_core::FlowId;
+use xoff_core::invariant::{Checker, Part, equal};
 
 use super::super::Signal;
 use super::backpressure::{Counted, PauseFrames, Upstream};
@@ -12,6 +14,7 @@ use super::counters::Counting;
 use super::threshold::Thresholds;
 use super::{BfcConfig, BfcPort};
 use crate::packet::Packet;
+use crate::recount::{Checked, of_part};
 
 /// Flows of the neighbours.
 #[derive(Debug, Default)]
@@ -45,6 +48,23 @@ impl Upstream for UpstreamFlows {
 }
 
 impl Counted for UpstreamFlows {
+    fn recount<'a>(&self, reasons: impl Iterator<Item = &'a Packet>) -> Checked {
+        let mut counts = FxHashMap::default();
+        for packet in reasons {
+            *counts.entry((packet.ingress, packet.flow)).or_insert(0) += 1;
+        }
+        let mut flows: Vec<_> = counts.keys().chain(self.counts.keys()).collect();
+        flows.sort_unstable();
+        for of @ &(ingress, flow) in flows {
+            let [counted, count] = [&counts, &self.counts].map(|counts| counts.get(of));
+            let place = || format!("pause counter of ingress {ingress}, flow {flow}");
+            let part = Part::flow(FlowId(flow.into())).of(Part::port(ingress));
+            let [counted, count] = [counted, count].map(|count| count.copied().unwrap_or(0));
+            equal(Checker::Pauses, counted, count, place).map_err(of_part(part))?;
+        }
+        Ok(())
+    }
+
     fn hold(&mut self, packet: &Packet) -> Option<Signal> {
         let count = self.counts.entry((packet.ingress, packet.flow)).or_insert(0);
         *count += 1;

@@ -221,7 +221,7 @@ impl<B: Backpressure, D: Divided> HopControl for Bfc<B, D> {
         self.backpressure.upstream().paused(ingress)
     }
 
-    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+    fn recount(&self, waiting: &[WaitingPacket<'_>], _copies: &[&Packet]) -> Checked {
         self.flows.recount(waiting)?;
         self.backpressure.recount(waiting)
     }

@@ -5,12 +5,15 @@
 //! joins it. All of these resume once the queue is no longer above the threshold. An upstream queue
 //! that feeds several such queues resumes with the last of them.
 
+use xoff_core::invariant::{Checker, Part, equal};
+
 use super::super::Signal;
 use super::backpressure::Backpressure;
 use super::threshold::Thresholds;
 use super::upstream_queues::UpstreamQueues;
 use super::{BfcConfig, BfcPort};
 use crate::packet::{CONTROL_QUEUE, Packet};
+use crate::recount::{Checked, WaitingPacket, of_part};
 use crate::sched::Scheduler;
 
 /// A queue of an egress port.
@@ -111,5 +114,23 @@ impl Backpressure for Occupancy {
 
     fn next_signal(&mut self) -> Option<Signal> {
         self.due.pop()
+    }
+
+    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+        let mut bytes = vec![0; self.held.len()];
+        for &WaitingPacket { egress, packet } in waiting {
+            bytes[self.place(egress, packet.queue)] += u32::from(packet.wire_bytes);
+        }
+        for (place, (&bytes, held)) in bytes.iter().zip(&self.held).enumerate() {
+            let queues = usize::from(self.queues);
+            let (egress, queue) = (place / queues, place % queues);
+            let part = Part::queue(queue as u8).of(Part::port(egress as u16));
+            let place = || format!("bytes of queue {queue} of egress {egress}");
+            equal(Checker::Buffers, bytes, held.bytes, place).map_err(of_part(part))?;
+            let place = || format!("neighbours paused for empty queue {queue} of egress {egress}");
+            let paused = if bytes == 0 { held.feeders.len() } else { 0 };
+            equal(Checker::Pauses, 0, paused, place).map_err(of_part(part))?;
+        }
+        self.upstream.recount_queues(self.held.iter().flat_map(|held| held.feeders.iter().copied()))
     }
 }

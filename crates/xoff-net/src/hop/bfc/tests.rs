@@ -2,7 +2,8 @@ use xoff_core::rng::Purpose;
 
 use super::*;
 use crate::hop::{Ask, obey};
-use crate::packet::{Kind, Pool};
+use crate::packet::{Kind, Pool, flag};
+use crate::recount;
 use crate::sched::Drr;
 
 const PORT: BfcPort = BfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
@@ -37,7 +38,19 @@ impl<B: Backpressure> Bench<B> {
         let id = self.pool.insert(packet);
         self.queues.push(&mut self.pool, id);
         let signal = self.bfc.on_enqueue(now, 0, &mut self.pool[id], &self.queues);
+        self.check();
         (packet.queue, signal)
+    }
+
+    /// Its counts equal a recount, which misses each packet that they contain.
+    fn check(&self) {
+        let waiting = recount::waiting(0, &self.queues, &self.pool);
+        assert_eq!(self.bfc.recount(&waiting, &[]), Ok(()));
+        assert!(waiting.is_empty() || self.bfc.flows.recount(&waiting[1..]).is_err());
+        let counted = |waits: &&WaitingPacket<'_>| waits.packet.has(flag::COUNTED);
+        let others: Vec<_> = waiting.iter().filter(|waits| !counted(waits)).copied().collect();
+        let is_equal = self.bfc.backpressure.recount(&others).is_ok();
+        assert_eq!(is_equal, others.len() == waiting.len());
     }
 
     fn dequeue(&mut self, now: u64) -> Option<Signal> {
@@ -49,6 +62,7 @@ impl<B: Backpressure> Bench<B> {
         let id = self.queues.pop(&mut self.pool).unwrap();
         let signal = self.bfc.on_dequeue(now, 0, &mut self.pool[id]);
         self.pool.remove(id);
+        self.check();
         (self.pool[id], signal)
     }
 }

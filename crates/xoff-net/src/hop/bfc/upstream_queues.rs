@@ -7,7 +7,7 @@ use super::super::{Ask, Signal};
 use super::BfcConfig;
 use super::backpressure::{Counted, PauseFrames, Upstream};
 use crate::packet::Packet;
-use crate::recount::{Checked, WaitingPacket, of_part};
+use crate::recount::{Checked, of_part};
 use crate::sched::QueueMask;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,6 +69,34 @@ impl UpstreamQueues {
         (*count == 0).then(|| self.resume(ingress, queue))
     }
 
+    /// Counts the reasons again. Each names the ingress port and the neighbour's queue.
+    ///
+    /// # Errors
+    /// A count that differs, or a pause without a reason.
+    pub(super) fn recount_queues(&self, reasons: impl Iterator<Item = (u16, u8)>) -> Checked {
+        let queues = usize::from(self.queues);
+        let mut counts = vec![0u32; self.counts.len()];
+        let mut paused: Vec<QueueMask> = vec![0; self.neighbours.len()];
+        for (ingress, queue) in reasons {
+            counts[usize::from(ingress) * queues + usize::from(queue)] += 1;
+            paused[usize::from(ingress)] |= 1 << queue;
+        }
+        let known = self.neighbours.iter().map(|neighbour| neighbour.paused);
+        if counts == self.counts && known.eq(paused) {
+            return Ok(());
+        }
+        for (place, (&counted, &count)) in counts.iter().zip(&self.counts).enumerate() {
+            let (ingress, queue) = (place / queues, place % queues);
+            let place = || format!("pause counter of ingress {ingress}, queue {queue}");
+            let part = Part::queue(queue as u8).of(Part::port(ingress as u16));
+            equal(Checker::Pauses, counted, count, place).map_err(of_part(part))?;
+            let paused = self.neighbours[ingress].paused >> queue & 1 == 1;
+            let place = || format!("pause of ingress {ingress}, queue {queue}");
+            equal(Checker::Pauses, counted > 0, paused, place).map_err(of_part(part))?;
+        }
+        Ok(())
+    }
+
     fn pause(&mut self, ingress: u16, queue: u8) -> Signal {
         let neighbour = &mut self.neighbours[ingress as usize];
         neighbour.paused |= 1 << queue;
@@ -95,28 +123,8 @@ impl Counted for UpstreamQueues {
         self.remove(packet.ingress, packet.upstream)
     }
 
-    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
-        let queues = usize::from(self.queues);
-        let mut counts = vec![0u32; self.counts.len()];
-        let mut paused: Vec<QueueMask> = vec![0; self.neighbours.len()];
-        for WaitingPacket { packet, .. } in waiting.iter().filter(|waits| waits.is_counted()) {
-            counts[usize::from(packet.ingress) * queues + usize::from(packet.upstream)] += 1;
-            paused[usize::from(packet.ingress)] |= 1 << packet.upstream;
-        }
-        let known = self.neighbours.iter().map(|neighbour| neighbour.paused);
-        if counts == self.counts && known.eq(paused) {
-            return Ok(());
-        }
-        for (place, (&counted, &count)) in counts.iter().zip(&self.counts).enumerate() {
-            let (ingress, queue) = (place / queues, place % queues);
-            let place = || format!("pause counter of ingress {ingress}, queue {queue}");
-            let part = Part::queue(queue as u8).of(Part::port(ingress as u16));
-            equal(Checker::Pauses, counted, count, place).map_err(of_part(part))?;
-            let paused = self.neighbours[ingress].paused >> queue & 1 == 1;
-            let place = || format!("pause of ingress {ingress}, queue {queue}");
-            equal(Checker::Pauses, counted > 0, paused, place).map_err(of_part(part))?;
-        }
-        Ok(())
+    fn recount<'a>(&self, reasons: impl Iterator<Item = &'a Packet>) -> Checked {
+        self.recount_queues(reasons.map(|packet| (packet.ingress, packet.upstream)))
     }
 }
 

@@ -242,8 +242,8 @@ proptest! {
         }
         let all: Vec<_> =
             waiting.iter().map(|&(egress, ref packet)| WaitingPacket { egress, packet }).collect();
-        prop_assert!(pfc.recount(&all).is_ok());
-        prop_assert!(all.is_empty() || pfc.recount(&all[1..]).is_err());
+        prop_assert!(pfc.recount(&all, &[]).is_ok());
+        prop_assert!(all.is_empty() || pfc.recount(&all[1..], &[]).is_err());
     }
 
     /// With the same limits for all classes, signals are those of PFC without classes.

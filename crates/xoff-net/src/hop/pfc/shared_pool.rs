@@ -259,7 +259,7 @@ impl<L: Limits> HopControl for Pfc<SharedPool<L>> {
         QueueMask::from(self.paused_queues(ingress))
     }
 
-    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
+    fn recount(&self, waiting: &[WaitingPacket<'_>], _copies: &[&Packet]) -> Checked {
         let SharedPool { pool_used, limits, .. } = &self.accounting;
         let mut held = vec![[0u64; CLASSES]; self.ingresses.len()];
         for &WaitingPacket { egress, packet } in waiting {

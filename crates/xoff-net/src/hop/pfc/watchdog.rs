@@ -249,8 +249,8 @@ impl HopControl for Watched {
         self.inner.holds_paused(ingress)
     }
 
-    fn recount(&self, waiting: &[WaitingPacket<'_>]) -> Checked {
-        self.inner.recount(waiting)
+    fn recount(&self, waiting: &[WaitingPacket<'_>], copies: &[&Packet]) -> Checked {
+        self.inner.recount(waiting, copies)
     }
 }
 

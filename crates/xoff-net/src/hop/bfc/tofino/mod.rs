@@ -27,6 +27,7 @@ use super::{BfcConfig, BfcPort, BfcStats, PauseCounters, hrtt};
 use crate::division::Undivided;
 use crate::hop::{CopyUse, HopControl, Signal};
 use crate::packet::{NONE, Packet, flag};
+use crate::recount::{Checked, WaitingPacket};
 use crate::sched::{QueueMask, Scheduler};
 use empty_queues::EmptyQueues;
 use recirculation::Recirculation;
@@ -257,6 +258,21 @@ impl HopControl for Tofino {
 
     fn holds_paused(&self, ingress: u16) -> QueueMask {
         self.backpressure.upstream().paused(ingress)
+    }
+
+    /// Headers that have not come back still count.
+    fn recount(&self, waiting: &[WaitingPacket<'_>], copies: &[&Packet]) -> Checked {
+        let headers = copies.iter().map(|&packet| {
+            let egress = packet.as_recirculated().egress();
+            WaitingPacket { egress, packet }
+        });
+        let sampled = waiting.iter().copied().chain(headers);
+        let sampled = sampled.filter(|held| held.packet.has(flag::RECIRCULATED));
+        let in_table = |held: WaitingPacket<'_>| self.table(held.egress, held.packet);
+        let counted: Vec<_> =
+            sampled.map(|held| WaitingPacket { egress: in_table(held), ..held }).collect();
+        self.flows.recount(&counted)?;
+        self.backpressure.recount(&counted)
     }
 }
 

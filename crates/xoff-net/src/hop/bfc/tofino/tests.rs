@@ -7,6 +7,7 @@ use xoff_core::{Ps, Rng};
 use super::super::Bfc;
 use super::*;
 use crate::packet::{Kind, Pool};
+use crate::recount;
 use crate::sched::TrafficManager;
 
 const PORT: BfcPort = BfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
@@ -54,7 +55,20 @@ impl<H: HopControl> Bench<H> {
         self.queues.push(&mut self.pool, id);
         let signal = self.hop.on_enqueue(now, 0, &mut self.pool[id], &self.queues);
         self.signals.extend(signal);
+        self.check();
         packet.queue
+    }
+
+    /// Its counts equal a recount, which misses each packet and each header that they contain.
+    fn check(&self) {
+        let waiting = recount::waiting(0, &self.queues, &self.pool);
+        let headers: Vec<&Packet> = self.headers.iter().map(|(_, header)| header).collect();
+        assert_eq!(self.hop.recount(&waiting, &headers), Ok(()));
+        assert!(headers.is_empty() || self.hop.recount(&waiting, &headers[1..]).is_err());
+        let counts = |held: &&WaitingPacket<'_>| held.packet.has(flag::RECIRCULATED);
+        let others: Vec<_> = waiting.iter().filter(|held| !counts(held)).copied().collect();
+        let is_equal = self.hop.recount(&others, &headers).is_ok();
+        assert_eq!(is_equal, others.len() == waiting.len());
     }
 
     fn dequeue(&mut self, now: u64) -> Option<Packet> {
@@ -68,6 +82,7 @@ impl<H: HopControl> Bench<H> {
         let packet = *packet;
         assert!(!packet.has(flag::RECIRCULATED | flag::COUNTED), "the next switch counts again");
         self.pool.remove(id);
+        self.check();
         Some(packet)
     }
 
