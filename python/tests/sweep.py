@@ -47,29 +47,47 @@ def check(text: str, overrides: list[str]) -> dict[str, Any]:
         raise Refused(str(error)) from None
 
 
-def outcome(text: str, overrides: list[str], of_results: bool) -> str:
-    """Run a scenario; return its digest, with `of_results` also row counts and the summary.
+@dataclass
+class Outcome:
+    """What a run came to: the digest by simulated time, and what it left at its end."""
 
-    Raise `Refused`.
+    digests: dict[int, str]
+    end: str | None = None
+
+
+def outcome(
+    text: str, overrides: list[str], of_results: bool, known: Outcome | None = None
+) -> Outcome:
+    """Run a scenario; with `of_results` its end also has row counts and the summary.
+
+    The run ends early, without an end, once its digest differs from the one at the same time of an
+    outcome that is `known`. Raise `Refused`.
     """
     try:
         run = _native.open_run(text, FILE, overrides, 1)
     except _native.ScenarioError as error:
         raise Refused(str(error)) from None
+    found = Outcome({})
     rows: Counter[str] = Counter()
     try:
         more = True
         while more:
-            more = run.step(1000)
+            more = run.step_once()
             for table, batch in run.take_tables():
                 rows[table] += len(batch)
             for name, data in run.take_files():
                 rows[name] += len(data)
+            now, digest = run.progress()["sim_ps"], run.digest()
+            found.digests[now] = digest
+            if known is not None and known.digests.get(now, digest) != digest:
+                return found
     except _native.RunError as error:
-        return str(error)
-    if not of_results:
-        return run.digest()
-    return f"{run.digest()} {sorted(rows.items())} {run.summary()}"
+        found.end = str(error)
+        return found
+    found.end = run.digest()
+    if of_results:
+        found.end += f" {sorted(rows.items())} {run.summary()}"
+    return found
 
 
 @dataclass(frozen=True)
@@ -177,7 +195,7 @@ class Place:
     text: str
     required: list[str]
     wishes: list[str]
-    before: dict[tuple[Any, ...], str]
+    before: dict[tuple[Any, ...], Outcome]
 
     def settings(self) -> Iterator[Setting]:
         """Yield the settings to check in this world."""
@@ -189,17 +207,22 @@ class Place:
         """Return whether another value of a setting changes the outcome. Raise `Refused`."""
         override = setting.override(value)
         of_results = bool({setting.section, setting.key} & OF_RESULTS)
-        wishes = self.beside(override)
-        known = (of_results, *wishes)
-        if known not in self.before:
-            self.before[known] = outcome(self.text, self.required + wishes, of_results)
-        after = outcome(self.text, [*self.required, *wishes, override], of_results)
-        return after != self.before[known]
+        try:
+            return self.differs(self.wishes, override, of_results)
+        except Refused:
+            return self.differs(self.beside(override), override, of_results)
+
+    def differs(self, wishes: list[str], override: str, of_results: bool) -> bool:
+        """Return whether an override beside some wishes changes the outcome. Raise `Refused`."""
+        key = (of_results, *wishes)
+        if key not in self.before:
+            self.before[key] = outcome(self.text, self.required + wishes, of_results)
+        known = self.before[key]
+        after = outcome(self.text, [*self.required, *wishes, override], of_results, known)
+        return after.end != known.end
 
     def beside(self, override: str) -> list[str]:
         """Return the wishes compatible with an override. Raise `Refused` if it is illegal."""
-        if accepts(self.text, [*self.required, *self.wishes, override]):
-            return self.wishes
         check(self.text, [*self.required, override])
         kept: list[str] = []
         for wish in self.wishes:
@@ -211,8 +234,8 @@ class Place:
 def accepts(text: str, overrides: list[str]) -> bool:
     """Return whether the engine runs a scenario."""
     try:
-        check(text, overrides)
-    except Refused:
+        _native.check(text, FILE, overrides)
+    except _native.ScenarioError:
         return False
     return True
 
