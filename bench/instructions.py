@@ -61,8 +61,12 @@ def main() -> int:
 
 
 def build() -> str:
-    """Build the engine's runner as it ships; return where it is."""
-    command = ["cargo", "build", "--release", "-p", "xoff-run", "--bin", "scenario"]
+    """Build the engine's runner as it ships; return where it is.
+
+    Naming the Python package gives the crates its features, so that those it has built serve here.
+    """
+    packages = ["-p", "xoff-run", "-p", "xoff-python", "--features", "xoff-python/extension-module"]
+    command = ["cargo", "build", "--release", *packages, "--bin", "scenario"]
     messages = output([*command, "--message-format=json-render-diagnostics"]).splitlines()
     built = [json.loads(line).get("executable") for line in messages]
     return str(next(path for path in built if path))
