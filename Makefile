@@ -9,7 +9,7 @@ BPF_OBJECTS := $(wildcard crates/xoff-agent/bpf/*.o)
 # `xoff agent` has eBPF where the libraries that load it are installed, with their headers.
 HAS_BPF := $(shell pkg-config --exists libelf zlib 2> /dev/null && echo yes)
 
-.PHONY: test demo docs declared pages lint fuzz mutants test-rust test-loom test-python test-builds test-torture test-crashes test-instructions coverage wheel-pgo clean help
+.PHONY: test demo docs declared pages lint fuzz mutants miri test-rust test-loom test-python test-builds test-torture test-crashes test-instructions coverage wheel-pgo clean help
 
 test: lint docs test-rust test-loom test-python test-torture test-instructions ## run every linter and test
 
@@ -94,6 +94,11 @@ SAMPLE ?= 0/53
 mutants: ## share of changes of algorithms that tests find, in out/mutants.out
 	@command -v cargo-mutants > /dev/null || { echo "error: cargo-mutants is missing: cargo install cargo-mutants"; exit 1; }
 	cargo mutants --shard $(SAMPLE) --sharding round-robin --output out
+
+# Miri interprets the code and finds uses of memory that the language does not allow. Eight minutes.
+miri: ## tests of unsafe code that hands tables to Python, under Miri
+	@rustup component list --installed --toolchain nightly | grep -q miri || { echo "error: Miri is missing: rustup toolchain install nightly --component miri,rust-src"; exit 1; }
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p xoff-python --lib arrow --target-dir target/miri
 
 # Skipped where valgrind is missing, unless INSTRUCTIONS=--required.
 test-instructions: ## instructions per packet-hop against their ceilings

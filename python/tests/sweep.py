@@ -213,7 +213,7 @@ class Place:
             return self.differs(self.beside(override), override, of_results)
 
     def differs(self, wishes: list[str], override: str, of_results: bool) -> bool:
-        """Return whether an override beside some wishes changes the outcome. Raise `Refused`."""
+        """Return whether an override changes the outcome, given wishes. Raise `Refused`."""
         key = (of_results, *wishes)
         if key not in self.before:
             self.before[key] = outcome(self.text, self.required + wishes, of_results)

@@ -27,7 +27,7 @@ def steps(workflow):
 
 
 def test_the_expected_workflows_exist():
-    assert [path.stem for path in WORKFLOWS] == ["ci", "deny", "docs", "msrv", "wheels"]
+    assert [path.stem for path in WORKFLOWS] == ["ci", "deny", "docs", "miri", "msrv", "wheels"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
@@ -41,7 +41,7 @@ def test_a_workflow_can_be_run(path):
     for step in steps(workflow):
         assert ("uses" in step) != ("run" in step), step
         if "uses" in step:
-            assert re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|stable)", step["uses"])
+            assert re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|stable|nightly)", step["uses"])
         else:
             checked = subprocess.run(["bash", "-n"], input=step["run"], text=True, check=False)
             assert checked.returncode == 0, step["run"]

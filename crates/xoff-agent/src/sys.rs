@@ -1,4 +1,4 @@
-//! System calls that have no safe wrapper: the only unsafe code of the agent.
+//! System calls that have no safe wrapper.
 #![allow(unsafe_code)]
 
 use std::io;
