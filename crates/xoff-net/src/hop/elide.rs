@@ -25,6 +25,12 @@ pub(super) trait Elide: HopControl {
     fn join_elided(&mut self, now: u64, egress: u16, packet: &mut Packet);
     /// The packet starts to leave.
     fn leave_elided(&mut self, now: u64, egress: u16, packet: &mut Packet);
+    /// Counts what it counts again, from such packets that wait at the switch, and the others.
+    ///
+    /// # Errors
+    /// A count that differs, or a pause without a reason.
+    fn recount_elided(&self, elided: &[WaitingPacket<'_>], others: &[WaitingPacket<'_>])
+    -> Checked;
 }
 
 /// Counts of packets without backpressure.
@@ -188,21 +194,19 @@ impl<H: Elide> HopControl for Eliding<H> {
         self.inner.holds_paused(ingress)
     }
 
-    /// The inner control does not count packets without backpressure in the same way, so only their
-    /// bytes are counted again.
     fn recount(&self, waiting: &[WaitingPacket<'_>], _copies: &[&Packet]) -> Checked {
+        let (elided, others): (Vec<_>, Vec<_>) =
+            waiting.iter().partition(|waits| self.table.has(waits.packet.ingress, waits.egress));
         let mut held = vec![0; self.table.held.len()];
-        for &WaitingPacket { egress, packet } in waiting {
-            if self.table.has(packet.ingress, egress) {
-                held[usize::from(packet.ingress)] += u64::from(packet.wire_bytes);
-            }
+        for WaitingPacket { packet, .. } in &elided {
+            held[usize::from(packet.ingress)] += u64::from(packet.wire_bytes);
         }
         for (ingress, (&bytes, &counted)) in (0..).zip(held.iter().zip(&self.table.held)) {
             let place = || format!("bytes without backpressure at ingress {ingress}");
             let compared = equal(Checker::Buffers, bytes, counted, place);
             compared.map_err(of_part(Part::port(ingress)))?;
         }
-        Ok(())
+        self.inner.recount_elided(&elided, &others)
     }
 }
 
@@ -210,7 +214,7 @@ impl<H: Elide> HopControl for Eliding<H> {
 mod tests {
     use xoff_core::Bytes;
 
-    use super::super::{Ask, Pfc, PfcConfig, PfcPort};
+    use super::super::{Ask, Bfc, BfcConfig, BfcPort, Pfc, PfcConfig, PfcPort};
     use super::*;
     use crate::buffer::BufferConfig;
     use crate::sched::Fifo;
@@ -260,6 +264,31 @@ mod tests {
         }
         assert_eq!(eliding.table.held, [0; PORTS]);
         assert_eq!(fill(&mut eliding, 1, 2).1, []);
+    }
+
+    /// A recount misses each packet, whether it has backpressure or not.
+    #[test]
+    fn counts_are_those_of_the_waiting_packets() {
+        let port = BfcPort { rate: 100_000_000_000, delay_ps: 1_000_000 };
+        let bfc = Bfc::new(&BfcConfig::default(), &[port; PORTS]);
+        recounts(Eliding::new(bfc, PORTS, [(1, 2)]));
+        recounts(Eliding::new(pfc(), PORTS, [(1, 2)]));
+    }
+
+    fn recounts(mut eliding: impl HopControl) {
+        let mut packets: Vec<_> = [1, 2, 1, 3].map(packet).into();
+        let egresses = [2, 1, 3, 2];
+        for (packet, &egress) in packets.iter_mut().zip(&egresses) {
+            eliding.on_enqueue(0, egress, packet, &Fifo::default());
+        }
+        let waits = |(packet, &egress)| WaitingPacket { egress, packet };
+        let all: Vec<_> = packets.iter().zip(&egresses).map(waits).collect();
+        assert_eq!(eliding.recount(&all, &[]), Ok(()));
+        for missing in 0..all.len() {
+            let mut others = all.clone();
+            others.remove(missing);
+            assert!(eliding.recount(&others, &[]).is_err(), "{missing}");
+        }
     }
 
     /// Data of pairs of the table counts, by packets and bytes. Other packets and pairs do not.

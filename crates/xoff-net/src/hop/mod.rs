@@ -350,6 +350,7 @@ impl AnyHop {
                 | Self::ElidingPfc(_)
                 | Self::Bfc(_)
                 | Self::BfcClasses(_)
+                | Self::BfcOccupancy(_)
                 | Self::ElidingBfc(_)
         )
     }

@@ -241,6 +241,14 @@ impl Elide for Bfc<PauseCounters> {
     fn leave_elided(&mut self, now: u64, egress: u16, packet: &mut Packet) {
         self.flows.on_dequeue(now, egress, packet);
     }
+
+    fn recount_elided(
+        &self,
+        elided: &[WaitingPacket<'_>],
+        others: &[WaitingPacket<'_>],
+    ) -> Checked {
+        self.recount(&[elided, others].concat(), &[])
+    }
 }
 
 #[cfg(test)]

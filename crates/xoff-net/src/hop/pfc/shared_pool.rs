@@ -183,6 +183,36 @@ impl<L: Limits> Pfc<SharedPool<L>> {
         let port = self.accounts(self.accounting.limits.port_of(egress, packet));
         (&port.counts[class as usize], self.accounting.limits.share(&port.limits, class))
     }
+
+    /// Counts again what packets that wait here take, and compares the pool, of which others without
+    /// backpressure have `elided_bytes`.
+    fn recount_beyond(&self, elided_bytes: u64, waiting: &[WaitingPacket<'_>]) -> Checked {
+        let SharedPool { pool_used, limits, .. } = &self.accounting;
+        let mut held = vec![[0u64; CLASSES]; self.ingresses.len()];
+        for &WaitingPacket { egress, packet } in waiting {
+            let port = usize::from(limits.port_of(egress, packet));
+            held[port][usize::from(packet.class())] += u64::from(packet.wire_bytes);
+        }
+        let (mut shared, mut headroom) = (elided_bytes, 0);
+        for (number, (port, held)) in self.ingresses.iter().zip(&held).enumerate() {
+            for (class, (count, &bytes)) in port.accounts.counts.iter().zip(held).enumerate() {
+                let place = || format!("bytes of class {class} at port {number}");
+                let part = Part::port(number as u16);
+                let counted = count.bytes + count.headroom;
+                equal(Checker::Buffers, bytes, counted, place).map_err(of_part(part))?;
+                holds(port.paused >> class & 1 == 0 || bytes > 0, || {
+                    let place = format!("class {class} at ingress {number}");
+                    let expected = "no pause: none of its bytes wait here";
+                    Violation::new(Checker::Pauses, place, expected, "a pause").of(part)
+                })?;
+                shared += count.shared(&limits.share(&port.accounts.limits, class as u8));
+                headroom += count.headroom;
+            }
+        }
+        let place = || "bytes of the pool in use".to_owned();
+        equal(Checker::Buffers, shared, *pool_used, place)?;
+        limits.recount(headroom)
+    }
 }
 
 /// In an output-queued switch a packet occupies memory of its ingress while it is in its egress
@@ -260,31 +290,7 @@ impl<L: Limits> HopControl for Pfc<SharedPool<L>> {
     }
 
     fn recount(&self, waiting: &[WaitingPacket<'_>], _copies: &[&Packet]) -> Checked {
-        let SharedPool { pool_used, limits, .. } = &self.accounting;
-        let mut held = vec![[0u64; CLASSES]; self.ingresses.len()];
-        for &WaitingPacket { egress, packet } in waiting {
-            let port = usize::from(limits.port_of(egress, packet));
-            held[port][usize::from(packet.class())] += u64::from(packet.wire_bytes);
-        }
-        let (mut shared, mut headroom) = (0, 0);
-        for (number, (port, held)) in self.ingresses.iter().zip(&held).enumerate() {
-            for (class, (count, &bytes)) in port.accounts.counts.iter().zip(held).enumerate() {
-                let place = || format!("bytes of class {class} at port {number}");
-                let part = Part::port(number as u16);
-                let counted = count.bytes + count.headroom;
-                equal(Checker::Buffers, bytes, counted, place).map_err(of_part(part))?;
-                holds(port.paused >> class & 1 == 0 || bytes > 0, || {
-                    let place = format!("class {class} at ingress {number}");
-                    let expected = "no pause: none of its bytes wait here";
-                    Violation::new(Checker::Pauses, place, expected, "a pause").of(part)
-                })?;
-                shared += count.shared(&limits.share(&port.accounts.limits, class as u8));
-                headroom += count.headroom;
-            }
-        }
-        let place = || "bytes of the pool in use".to_owned();
-        equal(Checker::Buffers, shared, *pool_used, place)?;
-        limits.recount(headroom)
+        self.recount_beyond(0, waiting)
     }
 }
 
@@ -304,6 +310,15 @@ impl Elide for Pfc {
 
     fn leave_elided(&mut self, _now: u64, _egress: u16, packet: &mut Packet) {
         self.accounting.pool_used -= u64::from(packet.wire_bytes);
+    }
+
+    fn recount_elided(
+        &self,
+        elided: &[WaitingPacket<'_>],
+        others: &[WaitingPacket<'_>],
+    ) -> Checked {
+        let bytes = elided.iter().map(|waits| u64::from(waits.packet.wire_bytes));
+        self.recount_beyond(bytes.sum(), others)
     }
 }
 
