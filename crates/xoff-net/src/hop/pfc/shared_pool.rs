@@ -184,8 +184,8 @@ impl<L: Limits> Pfc<SharedPool<L>> {
         (&port.counts[class as usize], self.accounting.limits.share(&port.limits, class))
     }
 
-    /// Counts again what packets that wait here take, and compares the pool, of which others without
-    /// backpressure have `elided_bytes`.
+    /// Counts again what packets that wait here take. Packets without backpressure, `elided_bytes`
+    /// in all, take memory from the pool and are not counted otherwise.
     fn recount_beyond(&self, elided_bytes: u64, waiting: &[WaitingPacket<'_>]) -> Checked {
         let SharedPool { pool_used, limits, .. } = &self.accounting;
         let mut held = vec![[0u64; CLASSES]; self.ingresses.len()];
