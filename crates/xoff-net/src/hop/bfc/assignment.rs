@@ -57,6 +57,7 @@ struct EgressFlows {
 #[derive(Debug)]
 pub(super) struct FlowQueues<D> {
     egresses: Vec<EgressFlows>,
+    /// Ports of the switch: each has one of `egresses`, or one for each pipeline.
     ports: u16,
     /// Entries of a port's flow table for each class. Flows of different classes never share an
     /// entry, because they would share a queue.
@@ -210,15 +211,17 @@ impl<D: Divided> FlowQueues<D> {
         let mut entries = 0;
         for (egress, port) in (0..).zip(&self.egresses) {
             let part = Part::port(egress % self.ports);
-            let of = self.table_name(egress);
             let mut active = 0;
             for (index, size) in port.table.sizes() {
                 let waiting = sizes.get(&(egress, index)).copied().unwrap_or_default();
-                let place = || format!("packets of flow-table entry {index} of {of}");
+                let place = || {
+                    format!("packets of flow-table entry {index} of {}", self.table_name(egress))
+                };
                 equal(Checker::Buffers, waiting, size, place).map_err(of_part(part))?;
                 active += 1;
             }
-            let place = || format!("flow-table entries with packets of {of}");
+            let place =
+                || format!("flow-table entries with packets of {}", self.table_name(egress));
             equal(Checker::Buffers, active, port.active, place).map_err(of_part(part))?;
             entries += active as usize;
         }
