@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import xoff
-from xoff import api, cli, estimate
+from xoff import api, cli, engine, estimate
 from xoff.estimate import Estimate, duration_text
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +22,7 @@ warmup = "50us"
 measure = "1ms"
 drain = "0s"
 """
+SLOW_LINKS = ["leaf_spine.host_rate=1Gbps", "leaf_spine.spine_rate=1Gbps"]
 OPEN = '[[traffic]]\nkind = "open-loop"\nload = 0.5\n'
 ENDLESS = '[[traffic]]\nkind = "long"\nsrc = 0\ndst = 9\n'
 RING = '[[traffic]]\nkind = "collective"\nbytes = "1MB"\n'
@@ -48,10 +49,20 @@ def test_times_in_words(seconds, said):
 
 
 def test_an_estimate_says_that_it_is_hours():
-    said = Estimate(estimate.HOPS_PER_S * 9000, 10**9).text
+    said = Estimate(estimate.HOPS_PER_S["output-queued"] * 9000, 10**9).text
     assert "some 72 G packet-hops until the measured time ends, about 2.5 hours" in said
     assert said.endswith("perhaps half or twice that; the drain adds up to 1 ms of simulated time")
     assert Estimate(1e6, 0).text.endswith("measured time ends, about a second or less on one core")
+
+
+@pytest.mark.real_engine
+def test_each_architecture_of_switches_has_its_speed():
+    declared = engine.top_level()["switch"]["properties"]["architecture"]
+    assert declared["enum"] == list(estimate.HOPS_PER_S)
+    for architecture, scheme in [("output-queued", "xcp"), ("crossbar", "detail")]:
+        expected = xoff.api.expected(SMALL + OPEN, [f"scheme={scheme}", *SLOW_LINKS])
+        speed = expected.packet_hops / expected.seconds
+        assert speed == pytest.approx(estimate.HOPS_PER_S[architecture])
 
 
 @pytest.mark.real_engine

@@ -7,9 +7,11 @@ import pytest
 
 from xoff import UsageError, catalogue
 from xoff.cli import main
+from xoff.estimate import HOPS_PER_S
 from xoff.readings import load_readings
 from xoff.reproduce import reproduce
 from xoff.reproduce_paper import Keeping, reproduce_all
+from xoff.text import clock_text
 
 READINGS = """
 [[reading]]
@@ -183,3 +185,23 @@ def test_the_list_says_what_an_experiment_costs(papers, tmp_path):
     reproduce_all("demo", lambda _: None, keeping=keeping, out=tmp_path / "out", slots=2)
     line = catalogue.text("demo", "quick", papers).splitlines()[1]
     assert "about 0:0" in line
+
+
+@pytest.mark.real_engine
+@pytest.mark.parametrize(
+    ("settings", "own", "architecture"),
+    [
+        ([], "", "output-queued"),
+        (["scheme=detail"], "", "crossbar"),
+        (["scheme=detail"], 'scheme = "bfc"\n', "crossbar"),
+        ([], 'scheme = "capfc-max"\n', "pipelined"),
+        (["scheme=dctcp"], '[switch]\narchitecture = "crossbar"\n', "crossbar"),
+        (["scheme=detail", "switch.architecture=pipelined"], "", "pipelined"),
+    ],
+)
+def test_the_list_counts_with_the_switches_of_a_run(tmp_path, settings, own, architecture):
+    (tmp_path / "own.toml").write_text(own)
+    run = {"scenario": "own.toml", "settings": settings, "packet_hops": 10**9}
+    entry = {"scale": "quick", "runs": [run]}
+    seconds = 1e9 / HOPS_PER_S[architecture]
+    assert catalogue.cost(entry, "quick", tmp_path) == ["1 G", f"about {clock_text(seconds)}"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from xoff import recorded
-from xoff.estimate import HOPS_PER_S
+from xoff import engine, recorded
+from xoff.errors import UsageError
+from xoff.estimate import DEFAULT_ARCHITECTURE, HOPS_PER_S
 from xoff.experiment import load_experiment
 from xoff.papers import experiments, find_experiments, papers_dir
 from xoff.text import clock_text, count_text, table
+from xoff.toml_text import parse_toml
 
 RESULTS = "results.json"
 
@@ -29,17 +33,45 @@ def text(name: str | None, scale: str, root: Path | None = None) -> str:
         if paper not in records:
             records[paper] = recorded.experiments(recorded.load(root / paper / RESULTS))
         experiment = load_experiment(root / one, one, scale)
-        cost = _cost(records[paper].get(own), scale)
-        rows.append([one, experiment.title, str(len(experiment.points)), *cost])
+        cells = cost(records[paper].get(own), scale, root)
+        rows.append([one, experiment.title, str(len(experiment.points)), *cells])
     header = ("experiment", "what it shows", "runs", "packet-hops", "one core")
     return table(header, rows, left=2) + "\n"
 
 
-def _cost(entry: Any, scale: str) -> list[str]:
+def cost(entry: Any, scale: str, root: Path) -> list[str]:
     """Return the packet-hops of all runs, and an estimate of the time on one core."""
     if entry is None or entry["scale"] != scale:
         return ["-", "-"]
-    hops = sum(run["packet_hops"] or 0 for run in entry["runs"])
-    if hops == 0:
+    runs = [run for run in entry["runs"] if run["packet_hops"]]
+    if not runs:
         return ["-", "-"]
-    return [count_text(hops), f"about {clock_text(hops / HOPS_PER_S)}"]
+    seconds = sum(run["packet_hops"] / HOPS_PER_S[_architecture(run, root)] for run in runs)
+    return [count_text(sum(run["packet_hops"] for run in runs)), f"about {clock_text(seconds)}"]
+
+
+def _architecture(run: Mapping[str, Any], root: Path) -> str:
+    """Return the switches of a recorded run: those of its settings, its scenario, or its preset."""
+    settings = dict(setting.split("=", 1) for setting in run["settings"])
+    scenario = _scenario(root / run["scenario"])
+    own = settings.get("switch.architecture") or scenario.get("switch", {}).get("architecture")
+    return own or _of_preset(settings.get("scheme") or scenario.get("scheme"))
+
+
+@cache
+def _scenario(file: Path) -> Mapping[str, Any]:
+    """Return a scenario as it is written; nothing where it is a case of another simulator."""
+    if file.suffix != ".toml":
+        return {}
+    return parse_toml(file.read_text(encoding="utf-8"))
+
+
+@cache
+def _of_preset(scheme: str | None) -> str:
+    """Return the switches of a preset. Its text includes its base presets."""
+    try:
+        lines = engine.preset_text(scheme or "").splitlines()
+    except UsageError:
+        lines = []  # a preset of another engine
+    found = [line for line in lines if line.startswith("architecture = ")]
+    return found[-1].split('"')[1] if found else DEFAULT_ARCHITECTURE

@@ -18,9 +18,11 @@ from xoff.toml_text import parse_toml
 if TYPE_CHECKING:
     from xoff._native import Run
 
-HOPS_PER_S = 8e6
-"""Packet-hops per second and core: `xoff bench` has 7 to 10 million on a quiet core of 2.6 GHz,
-and 3 to 7 million in networks of thousands of hosts."""
+DEFAULT_ARCHITECTURE = "output-queued"
+HOPS_PER_S = {DEFAULT_ARCHITECTURE: 8e6, "crossbar": 3.6e6, "pipelined": 3.2e6}
+"""Packet-hops per second and core, by `switch.architecture`: `xoff bench` has 7 to 10 million on a
+quiet core of 2.6 GHz, and 3 to 7 million in networks of thousands of hosts. Inside a crossbar or a
+pipelined switch a packet has events of its own."""
 
 SHORT_S = 1.5
 """Below this a time has no number."""
@@ -49,11 +51,12 @@ class Estimate:
 
     packet_hops: float
     drain_ps: int
+    architecture: str = DEFAULT_ARCHITECTURE
 
     @property
     def seconds(self) -> float:
         """Time on one core."""
-        return self.packet_hops / HOPS_PER_S
+        return self.packet_hops / HOPS_PER_S[self.architecture]
 
     @property
     def text(self) -> str:
@@ -107,7 +110,8 @@ def of(run: Run, explain: Callable[[], Explanation], least_s: float = 0.0) -> Es
     packet = frame["payload"] + frame["header"]
     full = PACKETS_PER_DATA * sum(carries.values()) / 8 * at["end_ps"] * 1e-12 / packet
     kinds = {source.get("kind") for source in effective.get("traffic", [])}
-    if full / HOPS_PER_S < least_s or kinds & PROGRAMS or not (found := explain()):
+    architecture = effective["switch"]["architecture"]
+    if full / HOPS_PER_S[architecture] < least_s or kinds & PROGRAMS or not (found := explain()):
         return None
     load = found[1]["offered_load"]
     drain_ps = max(0, at["drain_end_ps"] - at["end_ps"])
@@ -123,7 +127,8 @@ def of(run: Run, explain: Callable[[], Explanation], least_s: float = 0.0) -> Es
         return None
     links = sum(sent.values()) / by_hosts
     data = (sum(sent.values()) + LACKS * load["flows"] * links * frame["payload"]) / packet
-    whole = Estimate(PACKETS_PER_DATA * data * at["end_ps"] * 1e-12 / time_s, drain_ps)
+    packet_hops = PACKETS_PER_DATA * data * at["end_ps"] * 1e-12 / time_s
+    whole = Estimate(packet_hops, drain_ps, architecture)
     return whole if whole.seconds >= least_s else None
 
 
