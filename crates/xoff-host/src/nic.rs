@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 
 use xoff_core::{Digest, FlowId, HostId, Rng, TimerId};
 use xoff_net::division::Divided;
-use xoff_net::hop::PausedTime;
-use xoff_net::packet::{CLASSES, NONE, flag};
+use xoff_net::hop::{Ask, PausedTime};
+use xoff_net::packet::{CLASSES, Kind, NONE, flag};
 use xoff_net::{Packet, Pool, Queue};
 
 use xoff_net::Fabric;
@@ -300,10 +300,13 @@ impl Nic {
         self.pause_ends.retain(|&(queue, _)| queues >> queue & 1 == 0);
     }
 
-    /// Forgets the frames that wait to take effect, and the ends of all timed pauses.
-    pub fn forget_frames(&mut self) {
-        self.pending_frames.clear();
-        self.pause_ends.clear();
+    /// The link has gone down. Forgets pauses without an end, those of frames that wait to take
+    /// effect too, and loses the frames that wait to be sent. Returns the queues that stay paused:
+    /// their pauses end by themselves, and the neighbour takes them to be in force.
+    pub fn on_link_down(&mut self, pool: &mut Pool) -> u128 {
+        self.frames.discard(pool, Kind::LinkControl);
+        self.pending_frames.retain(|(_, frame)| frame.as_link_control().ask() == Ask::PauseFor);
+        self.pause_ends.iter().fold(0, |queues, &(queue, _)| queues | 1 << queue)
     }
 
     fn await_pause_end(&self, fabric: &mut Fabric) {

@@ -148,3 +148,24 @@ fn acknowledgements_wait_only_for_a_pause_of_their_own_class() {
     link.nic.set_paused(0, 0);
     assert_eq!([0; 3].map(|_| pop(&mut link)), [Some(1), Some(3), None]);
 }
+
+/// The switch takes a pause for a time to be in force until its end, also when the link goes down
+/// meanwhile. Other pauses end with the link, and frames that wait are lost.
+#[test]
+fn pauses_without_an_end_are_over_when_the_link_goes_down() {
+    let mut link = Link::new();
+    link.frame(0, 1 << 3, 100);
+    let Link { nic, fabric } = &mut link;
+    nic.set_paused(0, nic.paused() | 1 << 5);
+    for ask in [Ask::Pause, Ask::PauseFor] {
+        let frame = Signal::new(0, ask, 1).frame(64);
+        nic.delay_frame(fabric, LONG, frame);
+        let id = fabric.packets.insert(frame);
+        nic.frames.push(&mut fabric.packets, id);
+    }
+    assert_eq!(nic.on_link_down(&mut fabric.packets), 1 << 3);
+    assert!(nic.frames.is_empty());
+    let ask = |frame: Option<Packet>| frame.map(|frame| frame.as_link_control().ask());
+    assert_eq!(ask(nic.take_due_frame(LONG)), Some(Ask::PauseFor));
+    assert_eq!(ask(nic.take_due_frame(LONG)), None);
+}

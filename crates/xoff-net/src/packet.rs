@@ -362,6 +362,22 @@ impl Queue {
         Some(id)
     }
 
+    /// Removes all packets of a kind, from the pool as well. Returns how many there were. It looks
+    /// at all packets.
+    pub fn discard(&mut self, pool: &mut Pool, kind: Kind) -> u32 {
+        let mut before = std::mem::take(self);
+        let mut discarded = 0;
+        while let Some(id) = before.pop(pool) {
+            if pool[id].kind == kind {
+                pool.remove(id);
+                discarded += 1;
+            } else {
+                self.push(pool, id);
+            }
+        }
+        discarded
+    }
+
     /// Takes the packet at the head.
     #[inline]
     pub fn pop(&mut self, pool: &Pool) -> Option<u32> {
@@ -383,6 +399,25 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kind_is_discarded_and_the_others_keep_their_order() {
+        let mut pool = Pool::default();
+        let mut queue = Queue::default();
+        let kinds =
+            [Kind::LinkControl, Kind::Ack, Kind::LinkControl, Kind::Nack, Kind::LinkControl];
+        let ids = kinds.map(|kind| pool.insert(Packet::new(kind, 64)));
+        for id in ids {
+            queue.push(&mut pool, id);
+        }
+        assert_eq!(queue.discard(&mut pool, Kind::LinkControl), 3);
+        assert!(queue.packets(&pool).eq([ids[1], ids[3]]));
+        assert_eq!((queue.bytes(), queue.count()), (128, 2));
+        assert_eq!(queue.discard(&mut pool, Kind::Ack), 1);
+        assert_eq!(queue.discard(&mut pool, Kind::Nack), 1);
+        assert!(queue.is_empty() && queue.discard(&mut pool, Kind::Ack) == 0);
+        assert_eq!(pool.insert(Packet::new(Kind::Data, 1)), ids[3], "its place is free again");
+    }
 
     #[test]
     fn a_queue_keeps_order_and_counts() {

@@ -16,6 +16,6 @@ pub struct SwitchStats {
     pub marks: u64,
     /// Pause frames sent.
     pub pauses: u64,
-    /// Link-control frames lost by impairment.
+    /// Link-control frames lost by impairment, or that waited when their link went down.
     pub control_lost: u64,
 }

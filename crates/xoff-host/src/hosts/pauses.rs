@@ -53,10 +53,11 @@ impl Hosts {
         self.set_paused(fabric, nic, paused);
     }
 
-    /// The link of a NIC has gone down: the pauses of its queues and of its switch's queues end.
+    /// The link of a NIC has gone down: the pauses of its switch's queues end, and those of its own
+    /// that do not end by themselves.
     pub fn on_link_down(&mut self, fabric: &mut Fabric, nic: u32) {
-        self.nics[nic as usize].forget_frames();
-        self.set_paused(fabric, nic, 0);
+        let paused = self.nics[nic as usize].on_link_down(&mut fabric.packets);
+        self.set_paused(fabric, nic, paused);
         if let Some(intake) = self.intakes.get_mut(nic as usize) {
             intake.resume();
         }

@@ -3,6 +3,7 @@
 use super::OutputQueued;
 use crate::fabric::Fabric;
 use crate::hop::{HopControl, Signal, each_hop};
+use crate::packet::Kind;
 
 impl OutputQueued {
     pub(super) fn on_link_control(&mut self, fabric: &mut Fabric, number: u16, id: u32) {
@@ -44,10 +45,55 @@ impl OutputQueued {
         self.link.send(fabric, &mut self.egress, signal);
     }
 
+    /// The link of a port has gone down. Frames that wait for it belong to pauses that have ended:
+    /// after a short outage they would begin pauses without an end.
+    pub(super) fn lose_frames(&mut self, fabric: &mut Fabric, number: u16) {
+        let waiting = &mut self.egress[number as usize].common.control;
+        let lost = waiting.discard(&mut fabric.packets, Kind::LinkControl);
+        self.memory.stats.control_lost += u64::from(lost);
+    }
+
     /// Whether impairment drops the next frame to a neighbour or a sender.
     pub(super) fn loses_control(&mut self) -> bool {
         let lost = self.link.loses();
         self.memory.stats.control_lost += u64::from(lost);
         lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{self, DESTINATIONS};
+    use super::*;
+    use crate::arch::Switch;
+    use crate::buffer::BufferConfig;
+    use crate::hop::Ask;
+    use crate::packet::Packet;
+    use crate::sched::{AnyScheduler, Fifo};
+
+    /// A pause frame that waits behind a long packet would be sent after a short outage, and the
+    /// switch no longer knows of the pause.
+    #[test]
+    fn frames_that_wait_are_lost_with_their_link() {
+        let fifo = || AnyScheduler::Fifo(Fifo::default());
+        let mut switch = OutputQueued::new(rig::parts(fifo, &BufferConfig::default()));
+        let mut fabric = rig::fabric(10_000_000_000);
+        let packet = |fabric: &mut Fabric, kind, bytes| {
+            fabric.packets.insert(Packet { dst: 1, ..Packet::new(kind, bytes) })
+        };
+        let long = packet(&mut fabric, Kind::Data, 9000);
+        assert_eq!(switch.on_packet(&mut fabric, &DESTINATIONS, 0, long), None);
+        switch.send(&mut fabric, Signal::new(1, Ask::Pause, 1));
+        let ack = packet(&mut fabric, Kind::Ack, 64);
+        switch.enqueue_control(&mut fabric, 1, ack);
+        let waiting = |switch: &OutputQueued, fabric: &Fabric| -> Vec<u32> {
+            switch.egress()[1].common.control.packets(&fabric.packets).collect()
+        };
+        assert_eq!(waiting(&switch, &fabric).len(), 2);
+        switch.on_link_down(&mut fabric, 0);
+        assert_eq!(waiting(&switch, &fabric).len(), 2, "another link");
+        switch.on_link_down(&mut fabric, 1);
+        assert_eq!(waiting(&switch, &fabric), [ack]);
+        assert_eq!(switch.stats().control_lost, 1);
     }
 }
