@@ -59,7 +59,9 @@ impl Hosts {
                 Some(Next::Data(sender)) if !self.flows[sender as usize].has_data() => None,
                 Some(Next::Data(sender)) => {
                     posted.serving = Some(sender);
-                    Some(self.send_data(fabric, sender))
+                    let packet = self.send_data(fabric, sender);
+                    self.note_if_left(fabric, sender);
+                    Some(packet)
                 }
                 None if left.is_none() => return None,
                 None => None,

@@ -138,6 +138,7 @@ impl Hosts {
             RoundRobin::Index => {
                 let sender = self.nics[nic as usize].turn_by_index(fabric, &self.flows)?;
                 let packet = self.send_data(fabric, sender);
+                self.note_if_left(fabric, sender);
                 let flow = &self.flows[sender as usize];
                 if !flow.alive && !flow.haunts() {
                     self.free.push(sender);
@@ -312,9 +313,15 @@ impl Hosts {
                 self.nics[flow.nic as usize].release_queue(queue);
             }
             self.rest_flowtune(fabric, sender);
-            if self.programs.are_here() {
-                self.note_left(fabric, sender);
-            }
+        }
+        self.note_if_left(fabric, sender);
+    }
+
+    /// If a flow has no data to send any more, the program of its host hears of it.
+    #[inline]
+    pub(super) fn note_if_left(&mut self, fabric: &mut Fabric, sender: u32) {
+        if self.programs.are_here() && !self.flows[sender as usize].has_data() {
+            self.note_left(fabric, sender);
         }
     }
 
