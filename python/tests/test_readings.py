@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from xoff import UsageError, catalogue
+from xoff import UsageError, catalogue, recorded
 from xoff.cli import main
 from xoff.estimate import HOPS_PER_S
 from xoff.readings import load_readings
-from xoff.reproduce import reproduce
+from xoff.reproduce import Options, prepare, reproduce
 from xoff.reproduce_paper import Keeping, reproduce_all
 from xoff.text import clock_text
 
@@ -117,6 +117,32 @@ def test_changed_settings_are_said_everywhere(papers, tmp_path, monkeypatch, cap
     assert "changed: run.degree=30" in table.read_text()
     assert "run.degree=30" in table.parent.name
     assert not list((tmp_path / "out").rglob("results-*.json"))
+
+
+def test_more_seeds_keep_the_settings_of_the_command(papers):
+    options = Options(root=papers, settings=("run.degree=30",), seeds=4)
+    found = prepare("demo/fig1", options).experiment.points
+    seeds: dict[str, list[int]] = {}
+    for point in (one for one in found if one.seed is not None):
+        assert "run.degree=30" in point.overrides
+        own = [one for one in point.overrides if one.startswith("seed=")]
+        assert own == [f"seed={point.seed}"]
+        seeds.setdefault(point.label, []).append(point.seed)
+    assert all(len(set(one)) == len(one) == 4 for one in seeds.values())
+
+
+@pytest.mark.parametrize("option", [["--results", "r.json"], ["--page", "docs"], ["--resume"]])
+def test_changed_settings_are_not_kept_as_results(papers, tmp_path, monkeypatch, capsys, option):
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "demo/fig1", "--set", "run.degree=30", *option]) == 2
+    assert "cannot be combined with --set or --reading" in capsys.readouterr().err
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_scenario_elsewhere_is_recorded_with_its_whole_path(tmp_path):
+    root, file = tmp_path / "papers", tmp_path / "own" / "base.toml"
+    assert recorded._place(file, root) == file.as_posix()
+    assert recorded._place(root / "demo" / "base.toml", root) == "demo/base.toml"
 
 
 def test_a_setting_that_no_case_has_is_an_error(papers, tmp_path, monkeypatch, capsys):

@@ -161,6 +161,20 @@ def test_a_median_over_seeds_is_resampled():
     assert set(np.unique(found.draws[0])) <= {1.0, 2.0, 30.0}
 
 
+def test_draws_without_flows_count_as_missing():
+    # All flows begin in one of ten batches: a third of the draws does not have it.
+    run = run_of([(3, 1.5 + 0.01 * i) for i in range(100)])
+    found = sampling.of_term(Term("X", statistic="p50"), [run])
+    assert found.draws is not None
+    assert 0.3 < np.isnan(found.draws[0]).mean() < 0.4
+    assert not np.isinf(found.draws).any()
+    assert found.interval is None
+    # With five such runs few draws are empty.
+    found = sampling.of_term(Term("X", statistic="p50"), [run] * 5)
+    low, high = found.interval
+    assert 1.5 <= low <= high < 2.6
+
+
 def test_draws_are_common_to_all_cases():
     # The same noise in both cases: their ratio is certain though each is not.
     one = sampling.of_term(Term("X", statistic="mean"), [run_of(drawn(1))])
@@ -173,5 +187,8 @@ def test_draws_are_common_to_all_cases():
 def test_students_t():
     assert student_t(1) == 12.706
     assert student_t(20) == 2.086
-    assert student_t(1000) == 1.960
-    assert all(student_t(n) > student_t(n + 1) for n in range(1, 21))
+    # Tables of the distribution.
+    known = {21: 2.0796, 25: 2.0595, 30: 2.0423, 60: 2.0003, 120: 1.9799, 10**6: 1.9600}
+    for freedom, value in known.items():
+        assert student_t(freedom) == pytest.approx(value, abs=5e-4)
+    assert all(student_t(n) > student_t(n + 1) for n in range(1, 200))

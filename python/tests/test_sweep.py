@@ -158,6 +158,9 @@ def test_failed_runs_are_listed_and_run_again_on_request(grid_file, tmp_path, ca
     assert main(arguments) == 1
     assert "4 runs failed before; --again runs them once more" in capsys.readouterr().err
     assert {file: file.stat().st_mtime_ns for file in runs.rglob("manifest.json")} == before
+    assert main([*arguments[:4], "--list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == [*["finished"] * 2, *["failed"] * 2] * 2
     assert main([*arguments, "--again"]) == 1
     assert "failed before" not in capsys.readouterr().err
     assert {file: file.stat().st_mtime_ns for file in runs.rglob("manifest.json")} != before
@@ -312,6 +315,17 @@ def test_a_run_repaired_by_another_process_is_kept(grid_file, tmp_path):
     assert job.done
     assert job.result is not None
     assert job.damage is None
+
+
+def test_a_scenario_that_changes_during_a_sweep_is_an_error(grid_file, tmp_path):
+    sweep(grid_file, tmp_path / "out")
+    planned = prepare(grid_file, tmp_path / "out").planned
+    job, other = planned[0], planned[1]
+    # The process reads the file again, and writes another run into the folder of the planned one.
+    job.folder, job.result, job.done = other.folder, None, False
+    job.end(0, "")
+    assert job.result is None
+    assert "small.toml, or a file that it names, has changed" in job.failure
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from xoff.errors import UsageError
 from xoff.estimate import DEFAULT_ARCHITECTURE, HOPS_PER_S
 from xoff.experiment import load_experiment
 from xoff.papers import experiments, find_experiments, papers_dir
+from xoff.strict import read_toml
 from xoff.text import clock_text, count_text, table
-from xoff.toml_text import parse_toml
 
 RESULTS = "results.json"
 
@@ -60,10 +60,16 @@ def _architecture(run: Mapping[str, Any], root: Path) -> str:
 
 @cache
 def _scenario(file: Path) -> Mapping[str, Any]:
-    """Return a scenario as it is written; nothing where it is a case of another simulator."""
+    """Return a scenario as it is written; nothing where it is a case of another simulator.
+
+    The file of a recorded run may be gone or wrong by now: the answer is nothing, too.
+    """
     if file.suffix != ".toml":
         return {}
-    return parse_toml(file.read_text(encoding="utf-8"))
+    try:
+        return read_toml(file)
+    except UsageError:
+        return {}
 
 
 @cache

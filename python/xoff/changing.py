@@ -134,7 +134,7 @@ def anchor(tables: Tables, folder: Path) -> None:
         if settings.is_list(spec) and isinstance(tables.get(name), list):
             entries += [one for one in tables[name] if isinstance(one, dict)]
     for entry in entries:
-        for key in ("file", "groups", "sizes"):
+        for key in ("file", "groups", "loads", "sizes"):
             path = entry.get(key)
             # `sizes` may also name a table of the engine.
             if isinstance(path, str) and path and (key != "sizes" or path.endswith(".csv")):

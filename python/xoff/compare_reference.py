@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xoff import api, csv_case, reference
-from xoff.errors import RunError, ScenarioError, UsageError
+from xoff.errors import RunError, ScenarioError, UsageError, writing
 from xoff.reference import Comparison
 from xoff.result import Result
 from xoff.text import table
@@ -137,7 +137,8 @@ def _compare_csv(folder: Path, out: Path, threads: int | None) -> Case:
         for other, first in zip(seed, case.fct_ps, strict=True)
     )
     answer = Case(name, case.simulator, case.transport, flows, [], "", tuple(noise))
-    out.parent.mkdir(parents=True, exist_ok=True)
+    with writing(out, UsageError):
+        out.parent.mkdir(parents=True, exist_ok=True)
     try:
         scenario = csv_case.scenario(case, folder, out.with_name(f"{name}.flows.csv"))
     except RunError as refusal:

@@ -81,6 +81,7 @@ class Point:
     overrides: tuple[str, ...]
     compute: str = ""
     group: str = ""
+    seed_key: str = "seed"
 
     @property
     def label(self) -> str:
@@ -268,6 +269,7 @@ def _case_points(table: Any, number: int, shared: _Shared) -> list[Point]:
             (*sets, *moved, *shared.last, *_seed(shared.seed_key, seed)),
             compute,
             group,
+            shared.seed_key,
         )
         for value, moved in _moves(sweep)
         for seed in (seeds or [None])

@@ -90,9 +90,17 @@ class Job:
 
     def _take_result(self) -> None:
         try:
-            self.result = load(self.folder)
+            found = load(self.folder)
         except UsageError as error:
             self.failure = str(error)
+            return
+        if found.effective == self.effective:
+            self.result = found
+        else:
+            self.failure = (
+                f"{self.folder} has the run of another scenario: {self.points[0].scenario}, or a "
+                "file that it names, has changed since the runs were planned. Start again"
+            )
 
     def find_result(self) -> None:
         """Take the result if another process has finished the run since it was planned."""

@@ -56,10 +56,10 @@ def with_seeds(points: Sequence[Point], counts: Mapping[str, int]) -> tuple[Poin
 
 
 def _reseeded(point: Point, seed: int) -> Point:
-    """Return the point with another seed; the seed is its last override."""
-    *others, last = point.overrides
-    key = last.partition("=")[0]
-    return replace(point, seed=seed, overrides=(*others, f"{key}={seed}"))
+    """Return the point with another seed. Settings of `--set` may follow its seed."""
+    old, new = (f"{point.seed_key}={value}" for value in (point.seed, seed))
+    overrides = tuple(new if one == old else one for one in point.overrides)
+    return replace(point, seed=seed, overrides=overrides)
 
 
 def seeds(points: Sequence[Point]) -> dict[str, list[int]]:

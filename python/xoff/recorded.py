@@ -151,8 +151,9 @@ def runs_of(outcome: Outcome) -> list[Record]:
 
 
 def _place(file: Path, root: Path) -> str:
-    """Return a path relative to the folder of papers."""
-    return file.resolve().relative_to(root.resolve()).as_posix()
+    """Return a path relative to the folder of papers; the whole path of a file elsewhere."""
+    file, root = file.resolve(), root.resolve()
+    return (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
 
 
 def combined(entries: Mapping[str, Record], claims: Sequence[Claim]) -> list[Record]:

@@ -10,7 +10,7 @@ from typing import Any
 from xoff import page, papers, recorded, reproduce_report
 from xoff.claims import load_claims
 from xoff.drafts import replace_text
-from xoff.errors import writing
+from xoff.errors import UsageError, writing
 from xoff.papers import find_experiments
 from xoff.progress import Line
 from xoff.reproduce import Options, Outcome, Prepared, prepare, run
@@ -100,6 +100,11 @@ class _Kept:
         self._scale = options.scale
         self._page = keeping.page
         # Results with changed settings are not those of the paper.
+        if (options.settings or options.chosen) and keeping != Keeping():
+            raise UsageError(
+                "--results, --page and --resume keep the results of the experiments as they are "
+                "written: they cannot be combined with --set or --reading"
+            )
         self._is_on = options.check and not (options.settings or options.chosen)
         self._is_on = self._is_on and (whole or keeping != Keeping())
         self._claims = load_claims(root / paper / "claims.toml") if self._is_on else []

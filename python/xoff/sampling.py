@@ -240,15 +240,17 @@ def _ends(found: Histograms, share: int | None, weights: Array) -> tuple[Array, 
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = (weights @ found.sums) / count
         return mean, np.where(both.sum(axis=1) > finished.sum(axis=1), np.inf, mean)
-    rank = np.maximum(1.0, np.ceil(count * share / 1000))
+    # Draws of batches without flows have no percentile.
+    rank = np.where(count > 0, np.maximum(1.0, np.ceil(count * share / 1000)), np.nan)
     return _at_rank(found.values, both, rank), _at_rank(found.values, finished, rank)
 
 
 def _at_rank(values: Array, counts: Array, rank: Array) -> Array:
-    """Return the value at a rank of each row; infinite beyond the last."""
+    """Return the value at a rank of each row; infinite beyond the last, NaN without a rank."""
     reached = counts.cumsum(axis=1) >= rank[:, None]
     first = reached.argmax(axis=1)
-    return np.where(reached.any(axis=1), values[first], np.inf)
+    beyond = np.where(np.isnan(rank), np.nan, np.inf)
+    return np.where(reached.any(axis=1), values[first], beyond)
 
 
 @lru_cache(maxsize=32)

@@ -42,6 +42,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{path}: its values are nested too deeply") from None
     return read
 
 

@@ -247,11 +247,12 @@ def _differences(
 ) -> dict[str, Sample]:
     """Measure how far each case is from the last one, seed by seed."""
     *others, last = [term for term in check.terms if isinstance(term, Term)]
+    # Runs are compared in the order of their seeds. A case may have more than the other.
     return {
         f"{term.case} - {last.case}": sampling.over_seeds(
             [
                 measure(term, run, last, other)
-                for run, other in zip(results[term.case], results[last.case], strict=True)
+                for run, other in zip(results[term.case], results[last.case], strict=False)
             ]
         )
         for term in others

@@ -142,14 +142,15 @@ def _sweep_unrun(args: argparse.Namespace) -> int:
     from xoff import sweeps as sweeping
 
     prepared = sweeping.prepare(Path(args.file), args.out, args.set, args.seeds, args.max_memory)
+    prepared.limit(Budget.of(args.max_wall, args.max_packet_hops))
     if args.list:
+        prepared.skip_failed(again=False)
         for job in prepared.planned:
-            state = "finished" if job.done else "to run"
+            state = "failed" if job.failure else "finished" if job.done else "to run"
             say(f"{state:8}  {', then '.join(point.title for point in job.points)}")
         return 0
     from xoff.sweeps import on_slurm
 
-    prepared.limit(Budget.of(args.max_wall, args.max_packet_hops))
     with writing(prepared.out, UsageError):
         (prepared.out / "runs").mkdir(parents=True, exist_ok=True)
     files = on_slurm.emit(prepared.planned, prepared.out, _collect(args, prepared.out))

@@ -7,6 +7,7 @@ again on another one.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -55,8 +56,10 @@ def run_all(jobs: Sequence[Job], client: Any, tick: Callable[[], None]) -> None:
         for job in jobs:
             if not job.done:
                 job.clear_damage()
-                key = f"xoff-{job.folder.name}"
                 command = job.command("--progress-json")[1:]
+                # Another sweep may run the same scenario into a folder of its own.
+                whole = "\0".join((os.path.abspath(job.folder), *command))
+                key = f"xoff-{job.folder.name}-{hashlib.sha256(whole.encode()).hexdigest()[:16]}"
                 place = (str(job.folder), os.getcwd())
                 under_way[client.submit(run_here, command, *place, key=key)] = job
         while under_way:
