@@ -160,6 +160,9 @@ pub trait Balancer {
 
     /// A packet's transmission starts on a port.
     fn on_departure(&mut self, _now: u64, _port: u16, _id: u32, _packet: &mut Packet) {}
+
+    /// A port sends at `rate` (bit/s) from now on.
+    fn on_rate(&mut self, _port: u16, _rate: u64) {}
 }
 
 xoff_core::dispatch! {

@@ -172,6 +172,11 @@ impl FaultActions {
         &self.routes
     }
 
+    /// The time of the next action; [`Ps::NEVER`] if there is none.
+    pub(crate) fn next(&self) -> Ps {
+        self.actions.last().map_or(Ps::NEVER, |(time, _)| *time)
+    }
+
     /// True if an action is due.
     pub(crate) fn is_due(&self, now: Ps) -> bool {
         self.actions.last().is_some_and(|(time, _)| *time <= now)

@@ -341,7 +341,8 @@ impl Simulation {
             return;
         }
         let Some(next) = self.traffic.next_start() else { return };
-        let to = Ps(next.0.min(self.plan.warmup.0) / self.plan.grid.0 * self.plan.grid.0);
+        let next = next.min(self.plan.warmup).min(self.faults.next());
+        let to = Ps(next.0 / self.plan.grid.0 * self.plan.grid.0);
         if self.traffic.issued() == 0 && to > self.now {
             self.simulate_until(to);
             self.watchdog.skip_to(self.now);

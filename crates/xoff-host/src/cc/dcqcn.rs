@@ -5,7 +5,7 @@
 use xoff_core::knobs::Checked;
 use xoff_core::{BitRate, Ps, knobs};
 
-use super::{Ack, CongestionControl, ControlSettings, Path, Start};
+use super::{Ack, CongestionControl, ControlSettings, Path, Start, checks};
 use crate::cc::Pace;
 use crate::tcp::TcpConfig;
 
@@ -42,7 +42,7 @@ impl ControlSettings for DcqcnConfig {
         ];
         match intervals.into_iter().find(|&(_, value)| value < 2) {
             Some((key, _)) => Err((key, format!("{key} must be above 0"))),
-            None => Ok(()),
+            None => checks::gain("gain", self.gain),
         }
     }
 

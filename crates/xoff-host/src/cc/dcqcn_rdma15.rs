@@ -5,7 +5,7 @@
 use xoff_core::knobs::Checked;
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 
-use super::{Ack, CongestionControl, ControlSettings, Path, Start};
+use super::{Ack, CongestionControl, ControlSettings, Path, Start, checks};
 use crate::cc::Pace;
 use crate::tcp::TcpConfig;
 
@@ -45,9 +45,10 @@ impl ControlSettings for DcqcnRdma15Config {
             ("byte_counter", self.byte_counter.0),
         ];
         match intervals.into_iter().find(|&(_, value)| value < 2) {
-            Some((key, _)) => Err((key, format!("{key} must be above 0"))),
-            None => Ok(()),
+            Some((key, _)) => return Err((key, format!("{key} must be above 0"))),
+            None => checks::gain("gain", self.gain)?,
         }
+        checks::share("initial_alpha", self.initial_alpha)
     }
 
     fn reacts_to_marks(&self, _tcp: &TcpConfig) -> bool {
@@ -146,9 +147,10 @@ impl DcqcnRdma15 {
         let (least, most) =
             (self.timer_steps.min(self.byte_steps), self.timer_steps.max(self.byte_steps));
         if least >= steps {
-            self.target += self.settings.hyper * u64::from(least - steps + 1);
+            let more = self.settings.hyper.saturating_mul(u64::from(least - steps + 1));
+            self.target = self.target.saturating_add(more);
         } else if most >= steps {
-            self.target += self.settings.additive;
+            self.target = self.target.saturating_add(self.settings.additive);
         } else if most == 1 && self.target > 10 * pace.rate {
             // As in the authors' simulator: a target far above the rate is cut before the rate
             // moves towards it.
@@ -166,7 +168,8 @@ impl DcqcnRdma15 {
 impl CongestionControl for DcqcnRdma15 {
     fn on_ack(&mut self, _path: &Path, _ack: &Ack<'_>, _pace: &mut Pace) {}
 
-    /// DCQCN eq. 1: the target becomes the rate, the rate is cut by alpha / 2, and alpha grows.
+    /// The target becomes the rate, and the rate is cut by alpha / 2. In DCQCN eq. 1 alpha grows
+    /// after the cut. Here it grows before.
     fn on_notification(&mut self, path: &Path, now: u64, pace: &mut Pace) {
         self.decay_alpha(now);
         self.target = pace.rate;

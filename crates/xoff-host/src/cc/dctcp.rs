@@ -4,7 +4,7 @@
 use xoff_core::knobs::{Checked, Effect, because};
 use xoff_core::{BitRate, choices, knobs};
 
-use super::{Ack, CongestionControl, ControlSettings, Path, Start};
+use super::{Ack, CongestionControl, ControlSettings, Path, Start, checks};
 use crate::cc::Pace;
 use crate::tcp::TcpConfig;
 
@@ -43,7 +43,7 @@ impl ControlSettings for DctcpConfig {
             let message = "initial_window_packets must be at least 1";
             return Err(("initial_window_packets", message.into()));
         }
-        Ok(())
+        checks::gain("gain", self.gain)
     }
 
     fn reacts_to_marks(&self, _tcp: &TcpConfig) -> bool {

@@ -12,7 +12,7 @@ use xoff_net::arch::InBand;
 use xoff_net::pint::WholeDraws;
 use xoff_net::telemetry::{HOPS_MAX, IntHop, IntStack};
 
-use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start};
+use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start, checks};
 use crate::cc::Pace;
 use crate::tcp::TcpConfig;
 
@@ -57,10 +57,12 @@ knobs! {
 
 impl ControlSettings for HpccConfig {
     fn check(&self) -> Checked {
-        if self.int_overhead.0 > 4096 {
-            return Err(("int_overhead", "int_overhead must be at most 4096B".into()));
+        if self.int_queue_unit.0 > u64::from(u32::MAX) {
+            let message = "int_queue_unit must be below 4GiB: queues are not longer";
+            return Err(("int_queue_unit", message.into()));
         }
-        Ok(())
+        checks::gain("target_utilisation", self.target_utilisation)?;
+        checks::header("int_overhead", self.int_overhead)
     }
 
     fn sets_rate(&self) -> bool {

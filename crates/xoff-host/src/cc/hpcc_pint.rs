@@ -12,7 +12,7 @@ use xoff_net::arch::InBand;
 use xoff_net::pint::{Code, Meter, WholeDraws};
 
 use super::hpcc::Reaction;
-use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start};
+use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start, checks};
 use crate::cc::Pace;
 use crate::tcp::TcpConfig;
 
@@ -60,10 +60,8 @@ impl ControlSettings for HpccPintConfig {
         if !(self.sampled > 0.0 && self.sampled <= 1.0) {
             return Err(("sampled", "sampled must be above 0 and at most 1: it is a share".into()));
         }
-        if self.header.0 > 4096 {
-            return Err(("header", "header must be at most 4096B".into()));
-        }
-        Ok(())
+        checks::gain("target_utilisation", self.target_utilisation)?;
+        checks::header("header", self.header)
     }
 
     fn preset(&self) -> Option<&'static str> {

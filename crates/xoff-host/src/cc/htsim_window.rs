@@ -93,9 +93,10 @@ impl HtsimWindow {
         self.restart(path, path.payload, pace);
     }
 
-    /// A recovery ends with this window.
-    pub(super) fn shrink(&mut self, shrink: Shrink) {
-        self.cwnd = shrink.of(self.cwnd);
+    /// A recovery ends with this window, which has room for a packet: with none in flight and no
+    /// room, nothing would ever be sent or acknowledged again.
+    pub(super) fn shrink(&mut self, path: &Path, shrink: Shrink) {
+        self.cwnd = shrink.of(self.cwnd).max(path.payload);
         self.recovering = false;
     }
 
@@ -118,6 +119,16 @@ impl HtsimWindow {
 mod tests {
     use super::super::PATH;
     use super::*;
+
+    /// The end of a recovery leaves room for a packet, however much was sent twice.
+    #[test]
+    fn a_recovery_leaves_a_packet_at_least() {
+        let (mut window, mut pace) = HtsimWindow::start(&TcpConfig::default(), &PATH);
+        window.cwnd = 8 * PATH.payload;
+        window.halve(&PATH, &mut pace);
+        window.shrink(&PATH, Shrink::By(window.cwnd));
+        assert_eq!(window.allow(&PATH, 0).window, PATH.payload);
+    }
 
     /// A loss leaves half of the window as the threshold, and two packets at least.
     #[test]

@@ -9,6 +9,7 @@
 
 mod added;
 mod capped;
+mod checks;
 mod cubic;
 mod dcqcn;
 mod dcqcn_rdma15;

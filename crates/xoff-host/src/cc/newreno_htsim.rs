@@ -55,8 +55,8 @@ impl CongestionControl for NewRenoHtsim {
         self.0.collapse(path, loss, pace);
     }
 
-    fn shrink(&mut self, _path: &Path, shrink: Shrink) {
-        self.0.shrink(shrink);
+    fn shrink(&mut self, path: &Path, shrink: Shrink) {
+        self.0.shrink(path, shrink);
     }
 
     fn window_bytes(&self) -> u64 {

@@ -142,7 +142,7 @@ impl HyStart {
             self.shortest = self.shortest.min(rtt);
             self.samples += 1;
         } else {
-            self.found |= self.shortest > least + least.clamp(self.delay, 1_000_000_000_000);
+            self.found |= self.shortest > least + least.min(1_000_000_000_000).max(self.delay);
         }
         self.found
     }

@@ -17,7 +17,7 @@ use xoff_net::arch::InBand;
 use xoff_net::pint::WholeDraws;
 use xoff_net::telemetry::{IntHop, IntStack};
 
-use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start};
+use super::{Ack, Carries, CongestionControl, ControlSettings, Path, Start, checks};
 use crate::cc::Pace;
 use crate::tcp::TcpConfig;
 
@@ -95,9 +95,7 @@ fn check_law(gamma: f64, expected_flows: f64, target_power: f64, min_current: f6
 
 impl ControlSettings for PowerTcpConfig {
     fn check(&self) -> Checked {
-        if self.int_overhead.0 > 4096 {
-            return Err(("int_overhead", "int_overhead must be at most 4096B".into()));
-        }
+        checks::header("int_overhead", self.int_overhead)?;
         check_law(self.gamma, self.expected_flows, self.target_power, self.min_current)
     }
 

@@ -8,7 +8,7 @@
 use xoff_core::knobs::Checked;
 use xoff_core::{BitRate, Bytes, Ps, knobs};
 
-use super::{Ack, CongestionControl, ControlSettings, Path, Start};
+use super::{Ack, CongestionControl, ControlSettings, Path, Start, checks};
 use crate::cc::Pace;
 use crate::tcp::TcpConfig;
 
@@ -79,7 +79,7 @@ impl ControlSettings for TimelyConfig {
                 return Err((key, message.into()));
             }
         }
-        Ok(())
+        checks::header("timestamp", self.timestamp)
     }
 
     fn preset(&self) -> Option<&'static str> {

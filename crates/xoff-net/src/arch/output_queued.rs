@@ -232,6 +232,8 @@ impl OutputQueued {
             return self.enqueue_control(fabric, egress, id);
         }
         if self.finds_service_full(fabric, egress, id) {
+            let packet = &mut fabric.packets[id];
+            packet.queue = packet.class();
             return self.on_full(fabric, egress, id);
         }
         if self.watches_arrivals {
@@ -491,6 +493,7 @@ impl Switch for OutputQueued {
     }
 
     fn on_link_down(&mut self, fabric: &mut Fabric, number: u16) {
+        self.lose_frames(fabric, number);
         self.end_pauses(fabric, number);
         self.link.wake(fabric, &self.egress, number);
         each_hop!(&mut self.hop, hop => hop.on_link_down(number));
@@ -498,6 +501,9 @@ impl Switch for OutputQueued {
 
     fn on_rate(&mut self, number: u16, rate: u64) {
         self.memory.in_band.set_rate(number, rate);
+        if let Some(balancer) = &mut self.memory.balancer {
+            each_balancer!(&mut **balancer, balancer => balancer.on_rate(number, rate));
+        }
         each_hop!(&mut self.hop, hop => hop.on_rate(number, rate));
     }
 

@@ -140,9 +140,12 @@ struct Dre {
 
 impl Dre {
     fn new(config: &CongaConfig, rate: u64) -> Self {
+        Self { register: 0.0, ticks: 0, steps_per_byte: Self::steps_per_byte(config, rate) }
+    }
+
+    fn steps_per_byte(config: &CongaConfig, rate: u64) -> f64 {
         let full = rate as f64 / 8e12 * config.tau.0 as f64;
-        let steps = f64::from(1u32 << config.bits);
-        Self { register: 0.0, ticks: 0, steps_per_byte: steps / full }
+        f64::from(1u32 << config.bits) / full
     }
 
     /// Lets the ticks until `now` (ps) pass.
@@ -384,6 +387,12 @@ impl Balancer for Conga {
 
     fn follows_departures(&self) -> bool {
         true
+    }
+
+    fn on_rate(&mut self, port: u16, rate: u64) {
+        if let Some(link) = &mut self.links[port as usize] {
+            link.steps_per_byte = Dre::steps_per_byte(&self.config, rate);
+        }
     }
 
     fn on_departure(&mut self, now: u64, port: u16, id: u32, packet: &mut Packet) {

@@ -164,6 +164,14 @@ pub trait HopSettings {
         None
     }
 
+    /// Checks that its frames fit a link of this rate.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what to write instead.
+    fn check_rate(&self, _rate: BitRate) -> Checked {
+        Ok(())
+    }
+
     /// True if both ends of a link forget its pauses when it goes down.
     fn survives_link_down(&self) -> bool {
         false

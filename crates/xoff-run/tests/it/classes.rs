@@ -47,6 +47,30 @@ fn classes_are_served_one_after_the_other() {
     }
 }
 
+/// With memory for each class, a full class takes none from the others while it is in service, also
+/// where the packet in service keeps its room.
+#[test]
+fn a_full_class_drops_no_packets_of_others() {
+    let flow = |src: u32, kb: u32, rest: &str| {
+        format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = 0\nbytes = \"{kb}KB\"\n{rest}\n")
+    };
+    let long: String = (1..=12).map(|src| flow(src, 200, "priority = 1")).collect();
+    let short: String = (0..60).map(|us| flow(14, 1, &format!("start = \"{us}us\""))).collect();
+    let overrides = [
+        "scheme=htsim-dctcp",
+        "buffer.size=40KB",
+        "tcp.handshake=false",
+        "ecn.kmin=1MB",
+        "ecn.kmax=1MB",
+    ];
+    let (run, rows) = run(&(STAR.to_owned() + &long + &short), &overrides);
+    assert!(over_switches(&run, |switch| switch.stats().drops) > 100);
+    assert_eq!(rows.len(), 72);
+    for row in rows.iter().filter(|row| row.size_bytes < 2000) {
+        assert!(row.slowdown() < 3.0, "at {}: {}", row.start_ps, row.slowdown());
+    }
+}
+
 /// Flows of one class share fairly.
 #[test]
 fn flows_of_a_class_end_together() {

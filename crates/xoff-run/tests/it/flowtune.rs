@@ -369,6 +369,23 @@ fn a_link_that_fails_with_and_without_notice() {
     assert!((50_000..140_000).contains(&unknown), "{unknown}");
 }
 
+/// Before the first flow begins, time passes in few steps, but none goes beyond the next fault.
+#[test]
+fn a_fault_before_the_first_flow_begins_at_its_time() {
+    let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:0\"\nat = \"100us\"\n\
+                 until = \"500us\"\n";
+    let late = long(0, 4, "15KB").replace("[[traffic]]\n", "[[traffic]]\nstart = \"1ms\"\n");
+    let mut run = open(&(FABRIC.to_owned() + &late + fault), &["run.warmup=1ms"]);
+    let mut times = Vec::new();
+    while run.progress().sim_ps < 1000 * US {
+        run.step().unwrap();
+        times.push(run.progress().sim_ps);
+    }
+    assert!([100, 500].iter().all(|at| times.contains(&(at * US))), "{times:?}");
+    assert!(times.len() < 20, "{times:?}");
+    assert_eq!(finish(&mut run).len(), 1);
+}
+
 /// The switches at the ends of a failed link move flows at once, but the allocator hears of the
 /// failure when all others do. Until then it allocates what two links carry.
 #[test]

@@ -38,6 +38,7 @@ fn settings_without_effect_are_refused() {
         ("homa", "switch.quantum=2KB", "\"strict\" serves its queues without turns"),
         ("bfc-single", "switch.quantum=2KB", "one queue takes no turns"),
         ("irn", "faults.control_loss=0.1", "switches send no frames of a flow control"),
+        ("pfc", "faults.control_loss=0.1", "a lost resume would pause a queue forever"),
         ("hpcc-pfc-dqa", "faults.control_loss=0.1", "switches send no frames"),
         ("detail-priority", "faults.control_loss=0.1", "switches send no frames"),
         ("bfc", "transport.base_rtt=9us", "depends on the base RTT"),
@@ -472,4 +473,17 @@ fn links_that_go_down_are_refused_where_paths_are_symmetric() {
     };
     let text = problems.to_string();
     assert!(text.contains("symmetric_ecmp = true cannot be combined with [[fault]]"), "{text}");
+}
+
+/// The bitmaps of a port would fill its link, and queue without limit.
+#[test]
+fn links_too_slow_for_pause_frames_are_refused() {
+    let fault = "[[fault]]\nkind = \"degrade\"\nlink = \"leaf:0,spine:1\"\nrate = \"10Mbps\"\n";
+    let text = SCENARIO.to_owned() + fault;
+    let Err(problems) = Run::open(&text, "test.toml", &["scheme=bfc".into()], Threads::ONE) else {
+        panic!("accepted");
+    };
+    let text = problems.to_string();
+    assert!(text.contains("rate cannot be combined with refresh_period"), "{text}");
+    assert!(text.contains("than a pause frame takes on a link of \"10Mbps\""), "{text}");
 }

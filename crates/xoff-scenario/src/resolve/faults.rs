@@ -56,6 +56,10 @@ fn faults_of(
     check_composition(settings, spec)?;
     let Parts { ports, dead_switch, hosts } = parts(settings, topology)?;
     check_rate(settings, &ports, topology)?;
+    if let Defect::Degraded(rate) = settings.defect() {
+        let with = |(key, message)| format!("rate cannot be combined with {key}: {message}");
+        spec.hop.check_rate(rate).map_err(with)?;
+    }
     let RunConfig { warmup, measure, drain, grid, .. } = spec.run;
     let run =
         [warmup, measure, drain].into_iter().fold(0, |sum: u64, time| sum.saturating_add(time.0));
@@ -235,8 +239,7 @@ fn check_composition(settings: &FaultConfig, spec: &Spec) -> Result<(), String> 
         ),
         false => format!(
             "would lose pauses and resumes of switch.hop = {hop} or nic.receive_rate, and a queue \
-             whose resume is lost would wait without end: set keep_pauses = true, or use \
-             faults.control_loss, which drops only such frames"
+             whose resume is lost would wait without end: set keep_pauses = true"
         ),
     })
 }

@@ -3,6 +3,7 @@
 use xoff_core::Ps;
 
 use super::schema::{Attribute, COLLECTIVES, NODE_TYPES, Node, Value};
+use crate::ENDLESS;
 use crate::collective::Operation;
 use crate::dag::Op;
 
@@ -42,7 +43,7 @@ pub(super) fn read(node: &Node, rank: u32) -> Result<Meaning, String> {
         Some("COMP_NODE") => computation(node, &attributes)?,
         Some("COMM_SEND_NODE") => {
             attributes.own("comm_src", rank)?;
-            let (bytes, to) = (attributes.needed("comm_size")?, attributes.rank("comm_dst")?);
+            let (bytes, to) = (attributes.bytes()?, attributes.rank("comm_dst")?);
             Op::Send { bytes, to, tag: attributes.tag()? }
         }
         Some("COMM_RECV_NODE") => {
@@ -90,7 +91,7 @@ fn call(attributes: &Attributes<'_>) -> Result<Call, String> {
         Some(name) => return Err(format!("comm_type {name} cannot be run: only {COLLECTIVE}")),
         None => return Err(format!("comm_type {kind} is unknown: only {COLLECTIVE}")),
     };
-    Ok(Call { operation, bytes: attributes.needed("comm_size")? })
+    Ok(Call { operation, bytes: attributes.bytes()? })
 }
 
 const COLLECTIVE: &str =
@@ -100,6 +101,15 @@ const COLLECTIVE: &str =
 struct Attributes<'a>(&'a [Attribute]);
 
 impl Attributes<'_> {
+    /// The size of a message: less than that of a flow without end.
+    fn bytes(&self) -> Result<u64, String> {
+        let bytes = self.needed("comm_size")?;
+        match bytes < ENDLESS {
+            true => Ok(bytes),
+            false => Err(format!("comm_size = {bytes} is more than any message has")),
+        }
+    }
+
     fn find(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|attribute| attribute.name == name)?.value.as_ref()
     }

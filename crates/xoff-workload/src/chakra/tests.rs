@@ -236,6 +236,10 @@ fn mistakes_are_named_with_their_file_and_node() {
     said(one(&[node(5, COMP, 2_000_000_000_000, &[], &[])]), "t.0.et: node 5: it takes 2000000");
     said(one(&[node(5, SEND, 0, &[], &[("comm_dst", 1)])]), "t.0.et: node 5: it has no comm_size");
     said(
+        one(&[node(5, SEND, 0, &[], &[("comm_dst", 1), ("comm_size", i64::MAX as u64)])]),
+        "t.0.et: node 5: comm_size = 9223372036854775807 is more than any message has",
+    );
+    said(
         one(&[node(5, SEND, 0, &[], &[("comm_dst", 1), ("comm_size", 3)])]),
         "t.0.et: node 5: there is no rank 1: the job has 1 ranks",
     );

@@ -56,7 +56,8 @@ impl OutputQueued {
         fabric.release(own);
     }
 
-    /// True if a packet for port `egress` finds no room next to the packet in service.
+    /// True if a packet for port `egress` finds no room next to the packet in service, which still
+    /// belongs to the queue of its class.
     #[inline(never)]
     pub(super) fn finds_service_full(&self, fabric: &Fabric, egress: u16, id: u32) -> bool {
         if self.aside.as_ref().is_none_or(|aside| !aside.keeps) {
@@ -64,11 +65,10 @@ impl OutputQueued {
         }
         let served = fabric.in_service(self.memory.first_port + u32::from(egress));
         let served = served.map(|id| &fabric.packets[id]);
-        let Some(served) = served.filter(|served| served.queue != CONTROL_QUEUE) else {
-            return false;
-        };
+        let class = fabric.packets[id].class();
+        let Some(served) = served.filter(|served| served.queue == class) else { return false };
         let scheduler = &self.egress[egress as usize].scheduler;
-        let behind = each_scheduler!(scheduler, queues => queues.queue_bytes(served.queue));
+        let behind = each_scheduler!(scheduler, queues => queues.queue_bytes(class));
         let queued = behind + u32::from(served.wire_bytes);
         !self.memory.buffer.admits(queued, fabric.packets[id].wire_bytes)
     }

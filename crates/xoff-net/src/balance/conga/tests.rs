@@ -59,6 +59,24 @@ fn header(packet: &Packet) -> Header {
     Header::unpack(packet.ingress, 3)
 }
 
+/// A load that is a third of a link is more than the whole of one with a quarter of its rate.
+#[test]
+fn a_metric_follows_the_rate_of_a_degraded_link() {
+    let mut leaf = switch(Some(0));
+    let (config, mut now) = (CongaConfig::default(), 0);
+    for _ in 0..3_000 {
+        now += u64::from(MTU) * 800 * 3;
+        leaves(&mut leaf, now, packet(0, 1, 7), &UPLINKS[..1]);
+    }
+    let mut metric = |rate| {
+        leaf.on_rate(UPLINKS[0], rate);
+        leaf.on_rate(0, rate);
+        leaf.links[UPLINKS[0] as usize].as_mut().unwrap().metric(now, &config)
+    };
+    let rates = [10 * GBPS, 10 * GBPS / 4, 10 * GBPS];
+    assert_eq!(rates.map(&mut metric), [2, 7, 2]);
+}
+
 /// In the steady state, the register is the rate times tau, up to the packet that has just
 /// been added and the decay of a tick.
 #[test]

@@ -17,6 +17,8 @@ use crate::sched::QueueMask;
 /// that was idle for a whole number of wraps and was not forgotten keeps its queue once more, which
 /// does no harm.
 const STAMP_SHIFT: u32 = 10;
+/// The longest sticky threshold in these units: differences of stamps wrap around beyond it.
+const MOST_STICKY: u64 = u32::MAX as u64 / 2;
 
 /// Counts of queue assignment, for the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,7 +113,7 @@ impl<D: Divided> FlowQueues<D> {
             division,
             assignment: config.assignment,
             empty_queue: config.empty_queue,
-            sticky: ((config.sticky_hrtts() * hrtt_ps as f64) as u64 >> STAMP_SHIFT) as u32,
+            sticky: sticky_units(config.sticky_hrtts(), hrtt_ps),
             stats: AssignmentStats::default(),
         }
     }
@@ -309,6 +311,11 @@ impl<D: Divided> FlowQueues<D> {
         *last = from.trailing_zeros() as u8;
         Some(*last)
     }
+}
+
+/// The sticky threshold in units of stamps.
+fn sticky_units(hrtts: f64, hrtt_ps: u64) -> u32 {
+    ((hrtts * hrtt_ps as f64) as u64 >> STAMP_SHIFT).min(MOST_STICKY) as u32
 }
 
 #[inline]

@@ -1,5 +1,6 @@
 //! Properties of BFC's settings, and the BFC of a switch built from them.
 
+use xoff_core::BitRate;
 use xoff_core::knobs::{Capabilities, Capability, Checked, Knob as _};
 use xoff_core::seam::{Need, SectionDoc, Sections, Settings, need};
 
@@ -138,6 +139,22 @@ impl HopSettings for BfcSettings {
         Ok(())
     }
 
+    /// Rejects frames that arrive faster than a link sends them: their queue would grow without
+    /// limit.
+    fn check_rate(&self, rate: BitRate) -> Checked {
+        let frame = rate.time_for(u64::from(FRAME_BYTES));
+        if self.config.is_silent() || frame < self.config.refresh_period {
+            return Ok(());
+        }
+        let message = format!(
+            "refresh_period = {} is not longer than a pause frame takes on a link of {} ({frame}): \
+             frames would queue without limit",
+            self.config.refresh_period.show(),
+            rate.show()
+        );
+        Err(("refresh_period", message))
+    }
+
     fn survives_link_down(&self) -> bool {
         self.config.backpressure == BackpressureKind::Queues
     }
@@ -155,7 +172,7 @@ impl HopSettings for BfcSettings {
     }
 
     fn derive(&mut self, context: &HopContext) -> Result<Derived, (&'static str, String)> {
-        self.check_refreshes(context)?;
+        self.check_rate(context.slowest)?;
         let bfc = &self.config;
         let (longest, of_gateways) = context.longest_delays;
         let hrtt = |delay: xoff_core::Ps| xoff_core::Ps(2 * delay.0 + bfc.hop_processing.0);
@@ -207,24 +224,6 @@ impl HopSettings for BfcSettings {
                 AnyHop::ElidingBfc(Eliding::new(bfc, ports.len(), site.elided))
             }
         })
-    }
-}
-
-impl BfcSettings {
-    /// Rejects frames that arrive faster than a link sends them: their queue would grow without
-    /// limit.
-    fn check_refreshes(&self, context: &HopContext) -> Checked {
-        let frame = context.slowest.time_for(u64::from(FRAME_BYTES));
-        if self.config.is_silent() || frame < self.config.refresh_period {
-            return Ok(());
-        }
-        let message = format!(
-            "refresh_period = {} is not longer than a pause frame takes on a link of {} ({frame}): \
-             frames would queue without limit",
-            self.config.refresh_period.show(),
-            context.slowest.show()
-        );
-        Err(("refresh_period", message))
     }
 }
 

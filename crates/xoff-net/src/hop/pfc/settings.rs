@@ -32,7 +32,11 @@ impl HopSettings for PfcConfig {
 
     fn needs(&self) -> Vec<Need> {
         let shared = "PFC limits each ingress of a memory that ports share";
-        vec![need(("buffer", "kind"), &["shared"], shared)]
+        let once = "PFC does not repeat its frames, so a lost resume would pause a queue forever";
+        vec![
+            need(("buffer", "kind"), &["shared"], shared),
+            need(("faults", "control_loss"), &["0.0"], once),
+        ]
     }
 
     fn provide(&self, capabilities: &mut Capabilities) {

@@ -51,8 +51,13 @@ pub(super) fn pacing(spec: &Spec, reader: &mut Reader<'_>) {
     reader.problem("transport", "pacing", message);
 }
 
-/// Packets that flows have handed over to their NIC cannot be paused by class or by flow.
+/// Packets that flows have handed over to their NIC cannot be paused by class or by flow. A flow
+/// that may hand over none sends none.
 pub(super) fn handed_over(spec: &Spec, reader: &mut Reader<'_>) {
+    if spec.transport.round_robin == RoundRobin::Posted && spec.transport.posted_packets == 0 {
+        let message = "posted_packets must be at least 1: flows could send nothing";
+        reader.problem("transport", "posted_packets", message);
+    }
     let pauses = spec.architecture.pause().is_some_and(|pause| pause.scope != Scope::None);
     let round_robin = spec.transport.round_robin;
     let hands_over = matches!(round_robin, RoundRobin::Fifo | RoundRobin::Posted);

@@ -1,0 +1,31 @@
+//! Checks that settings of several controls have in common.
+
+use xoff_core::Bytes;
+use xoff_core::knobs::Checked;
+
+/// Bytes that a control may add to each packet: lengths of packets have 16 bits.
+const MOST_HEADER: Bytes = Bytes(4096);
+
+/// Checks the weight of the newest value in an average.
+pub(super) fn gain(key: &'static str, value: f64) -> Checked {
+    match value > 0.0 && value <= 1.0 {
+        true => Ok(()),
+        false => Err((key, format!("{key} must be above 0 and at most 1"))),
+    }
+}
+
+/// Checks a share that may be nothing or the whole.
+pub(super) fn share(key: &'static str, value: f64) -> Checked {
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => Err((key, format!("{key} must be from 0 to 1"))),
+    }
+}
+
+/// Checks the bytes that a control adds to each packet.
+pub(super) fn header(key: &'static str, bytes: Bytes) -> Checked {
+    match bytes <= MOST_HEADER {
+        true => Ok(()),
+        false => Err((key, format!("{key} must be at most 4096B"))),
+    }
+}
