@@ -131,7 +131,15 @@ def test_more_seeds_keep_the_settings_of_the_command(papers):
     assert all(len(set(one)) == len(one) == 4 for one in seeds.values())
 
 
-@pytest.mark.parametrize("option", [["--results", "r.json"], ["--page", "docs"], ["--resume"]])
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--results", "r.json"],
+        ["--page", "docs"],
+        ["--resume"],
+        ["--results", "r.json", "--sensitivity"],
+    ],
+)
 def test_changed_settings_are_not_kept_as_results(papers, tmp_path, monkeypatch, capsys, option):
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "demo/fig1", "--set", "run.degree=30", *option]) == 2
@@ -143,6 +151,12 @@ def test_a_scenario_elsewhere_is_recorded_with_its_whole_path(tmp_path):
     root, file = tmp_path / "papers", tmp_path / "own" / "base.toml"
     assert recorded._place(file, root) == file.as_posix()
     assert recorded._place(root / "demo" / "base.toml", root) == "demo/base.toml"
+
+
+def test_one_seed_for_all_runs_is_refused(papers, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "demo/fig1", "--set", "seed=7"]) == 2
+    assert "would be the seed of all runs" in capsys.readouterr().err
 
 
 def test_a_setting_that_no_case_has_is_an_error(papers, tmp_path, monkeypatch, capsys):

@@ -836,7 +836,7 @@ class Summary(TypedDict):
     marked_packets: int
     """Packets marked with ECN, over the whole run."""
     control_frames_lost: int
-    """Control frames lost, over the whole run."""
+    """Control frames of switches lost, over the whole run."""
     packets: Packets
     """Shares of data packets, over the whole run."""
     retransmitted_packets: int

@@ -22,6 +22,13 @@ def with_settings(
     simulated = [point for point in points if not point.compute]
     if not simulated:
         raise UsageError("--set changes simulations, and this experiment only computes")
+    keys = {override.partition("=")[0] for override in overrides}
+    for point in simulated:
+        if point.seed is not None and point.seed_key in keys:
+            raise UsageError(
+                f"--set {point.seed_key}=... would be the seed of all runs, but cases of this "
+                "experiment have several: use --seeds N"
+            )
     changed: dict[Point, Point] = {}
     refused: ScenarioError | None = None
     for point in simulated:

@@ -32,6 +32,14 @@ class Keeping:
     resume: bool = False
     page: Path | None = None
 
+    def check(self, options: Options) -> None:
+        """Refuse to keep results of changed settings. Raises `UsageError`."""
+        if self != Keeping() and (options.settings or options.chosen):
+            raise UsageError(
+                "--results, --page and --resume keep the results of the experiments as they are "
+                "written: they cannot be combined with --set or --reading"
+            )
+
 
 def reproduce_all(
     name: str,
@@ -100,11 +108,7 @@ class _Kept:
         self._scale = options.scale
         self._page = keeping.page
         # Results with changed settings are not those of the paper.
-        if (options.settings or options.chosen) and keeping != Keeping():
-            raise UsageError(
-                "--results, --page and --resume keep the results of the experiments as they are "
-                "written: they cannot be combined with --set or --reading"
-            )
+        keeping.check(options)
         self._is_on = options.check and not (options.settings or options.chosen)
         self._is_on = self._is_on and (whole or keeping != Keeping())
         self._claims = load_claims(root / paper / "claims.toml") if self._is_on else []

@@ -56,6 +56,8 @@ def sensitivity(
     has no readings, or the results file lacks an experiment.
     """
     options = replace(Options(**given), check=True)
+    if keeping is not None:
+        keeping.check(options)
     root = options.root or papers.papers_dir()
     trials = []
     for one in find_experiments(name, root):

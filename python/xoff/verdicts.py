@@ -247,16 +247,23 @@ def _differences(
 ) -> dict[str, Sample]:
     """Measure how far each case is from the last one, seed by seed."""
     *others, last = [term for term in check.terms if isinstance(term, Term)]
-    # Runs are compared in the order of their seeds. A case may have more than the other.
     return {
         f"{term.case} - {last.case}": sampling.over_seeds(
             [
                 measure(term, run, last, other)
-                for run, other in zip(results[term.case], results[last.case], strict=False)
+                for run, other in _pairs(results[term.case], results[last.case])
             ]
         )
         for term in others
     }
+
+
+def _pairs(runs: Sequence[Result], others: Sequence[Result]) -> list[tuple[Result, Result]]:
+    """Return the runs of two cases with the same seed. A case may have more seeds."""
+    if len(runs) == len(others):
+        return list(zip(runs, others, strict=True))
+    known = {other.summary["seed"]: other for other in others}
+    return [(run, known[seed]) for run in runs if (seed := run.summary["seed"]) in known]
 
 
 def _distance(term: Term, run: Result, last: Term, other: Result) -> float | None:

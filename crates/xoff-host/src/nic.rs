@@ -302,7 +302,7 @@ impl Nic {
 
     /// The link has gone down. Forgets pauses without an end, those of frames that wait to take
     /// effect too, and loses the frames that wait to be sent. Returns the queues that stay paused:
-    /// their pauses end by themselves, and the neighbour takes them to be in force.
+    /// their pauses end by themselves, and crossbar and pipelined switches count on them.
     pub fn on_link_down(&mut self, pool: &mut Pool) -> u128 {
         self.frames.discard(pool, Kind::LinkControl);
         self.pending_frames.retain(|(_, frame)| frame.as_link_control().ask() == Ask::PauseFor);

@@ -145,7 +145,7 @@ keys! {
         control_drops_packets: u64,
         /// Packets marked with ECN, over the whole run.
         marked_packets: u64,
-        /// Control frames lost, over the whole run.
+        /// Control frames of switches lost, over the whole run.
         control_frames_lost: u64,
         /// Shares of data packets, over the whole run.
         packets: Packets,

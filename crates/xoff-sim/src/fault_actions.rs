@@ -3,10 +3,10 @@
 //! A fault begins and ends between two steps of the grid, at the first step at or after its time,
 //! so that all partitions see it at once. When a link goes down, its packets in flight are lost,
 //! and so are packets sent into it before its recovery. Packets that wait for it are sent and lost
-//! too, since no pause is in force on a link that is down: both ends forget the pauses they sent
-//! and received. All switches avoid the link from `detection` after its failure until `detection`
-//! after its recovery. With local repair, the switches at its ends avoid it from its failure to its
-//! recovery, whatever the others do.
+//! too: both ends forget the pauses without an end that they sent and received, and pause frames
+//! that wait are lost at once. All switches avoid the link from `detection` after its failure until
+//! `detection` after its recovery. With local repair, the switches at its ends avoid it from its
+//! failure to its recovery, whatever the others do.
 //!
 //! A host that is down sends into its links as before, and so do switches to it: no route leads
 //! around. If it stays down, `simulation/dead_hosts.rs` stops waiting for its flows. When a switch

@@ -335,7 +335,7 @@ impl Simulation {
     }
 
     /// Before the first flow nothing is measured, although nodes may exchange messages: advances to
-    /// the step of the first flow at once.
+    /// the step of the first flow, or of the next fault, at once.
     fn skip_idle_start(&mut self) {
         if !self.jobs.hosted.is_empty() {
             return;

@@ -6,8 +6,8 @@ use xoff_core::knobs::Checked;
 /// Bytes that a control may add to each packet: lengths of packets have 16 bits.
 const MOST_HEADER: Bytes = Bytes(4096);
 
-/// Checks the weight of the newest value in an average.
-pub(super) fn gain(key: &'static str, value: f64) -> Checked {
+/// Checks a share that may be the whole, but not nothing, such as the gain of an average.
+pub(super) fn positive_share(key: &'static str, value: f64) -> Checked {
     match value > 0.0 && value <= 1.0 {
         true => Ok(()),
         false => Err((key, format!("{key} must be above 0 and at most 1"))),

@@ -42,7 +42,7 @@ impl ControlSettings for DcqcnConfig {
         ];
         match intervals.into_iter().find(|&(_, value)| value < 2) {
             Some((key, _)) => Err((key, format!("{key} must be above 0"))),
-            None => checks::gain("gain", self.gain),
+            None => checks::positive_share("gain", self.gain),
         }
     }
 

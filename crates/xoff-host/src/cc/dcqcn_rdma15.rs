@@ -46,7 +46,7 @@ impl ControlSettings for DcqcnRdma15Config {
         ];
         match intervals.into_iter().find(|&(_, value)| value < 2) {
             Some((key, _)) => return Err((key, format!("{key} must be above 0"))),
-            None => checks::gain("gain", self.gain)?,
+            None => checks::positive_share("gain", self.gain)?,
         }
         checks::share("initial_alpha", self.initial_alpha)
     }

@@ -43,7 +43,7 @@ impl ControlSettings for DctcpConfig {
             let message = "initial_window_packets must be at least 1";
             return Err(("initial_window_packets", message.into()));
         }
-        checks::gain("gain", self.gain)
+        checks::positive_share("gain", self.gain)
     }
 
     fn reacts_to_marks(&self, _tcp: &TcpConfig) -> bool {

@@ -8,7 +8,7 @@ use xoff_core::knobs;
 use xoff_core::knobs::Checked;
 
 use super::htsim_window::HtsimWindow;
-use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
+use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start, checks};
 use crate::cc::Pace;
 use crate::tcp::TcpConfig;
 
@@ -22,10 +22,7 @@ knobs! {
 
 impl ControlSettings for DctcpHtsimConfig {
     fn check(&self) -> Checked {
-        if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err(("gain", "gain must be above 0 and at most 1".into()));
-        }
-        Ok(())
+        checks::positive_share("gain", self.gain)
     }
 
     fn reacts_to_marks(&self, _tcp: &TcpConfig) -> bool {

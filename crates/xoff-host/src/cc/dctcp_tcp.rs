@@ -26,7 +26,7 @@ knobs! {
 
 impl ControlSettings for DctcpTcpConfig {
     fn check(&self) -> Checked {
-        checks::gain("gain", self.gain)?;
+        checks::positive_share("gain", self.gain)?;
         checks::share("initial_alpha", self.initial_alpha)
     }
 

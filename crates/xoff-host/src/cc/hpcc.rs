@@ -61,7 +61,7 @@ impl ControlSettings for HpccConfig {
             let message = "int_queue_unit must be below 4GiB: queues are not longer";
             return Err(("int_queue_unit", message.into()));
         }
-        checks::gain("target_utilisation", self.target_utilisation)?;
+        checks::positive_share("target_utilisation", self.target_utilisation)?;
         checks::header("int_overhead", self.int_overhead)
     }
 

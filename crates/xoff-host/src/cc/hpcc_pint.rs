@@ -60,7 +60,7 @@ impl ControlSettings for HpccPintConfig {
         if !(self.sampled > 0.0 && self.sampled <= 1.0) {
             return Err(("sampled", "sampled must be above 0 and at most 1: it is a share".into()));
         }
-        checks::gain("target_utilisation", self.target_utilisation)?;
+        checks::positive_share("target_utilisation", self.target_utilisation)?;
         checks::header("header", self.header)
     }
 

@@ -9,7 +9,7 @@ use xoff_core::knobs;
 use xoff_core::knobs::Checked;
 
 use super::window::CongestionWindow;
-use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start};
+use super::{Ack, CongestionControl, ControlSettings, Loss, Path, Start, checks};
 use crate::cc::Pace;
 use crate::tcp::TcpConfig;
 
@@ -25,13 +25,8 @@ knobs! {
 
 impl ControlSettings for Ns3DctcpConfig {
     fn check(&self) -> Checked {
-        if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err(("gain", "gain must be above 0 and at most 1".into()));
-        }
-        if !(0.0..=1.0).contains(&self.initial_alpha) {
-            return Err(("initial_alpha", "initial_alpha must be from 0 to 1".into()));
-        }
-        Ok(())
+        checks::positive_share("gain", self.gain)?;
+        checks::share("initial_alpha", self.initial_alpha)
     }
 
     fn reacts_to_marks(&self, _tcp: &TcpConfig) -> bool {

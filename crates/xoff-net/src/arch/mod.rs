@@ -90,7 +90,8 @@ pub trait Switch {
     /// of these routes.
     fn set_routes(&mut self, routes: &[Route], choices: &[u16]);
 
-    /// The link of port `number` has gone down: its pauses end.
+    /// The link of port `number` has gone down: its pauses end, and pause frames that wait are
+    /// lost.
     fn on_link_down(&mut self, _fabric: &mut Fabric, _number: u16) {}
 
     /// Port `number` sends at `rate` (bit/s) from now on.

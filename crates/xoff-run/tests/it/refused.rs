@@ -484,6 +484,6 @@ fn links_too_slow_for_pause_frames_are_refused() {
         panic!("accepted");
     };
     let text = problems.to_string();
-    assert!(text.contains("rate cannot be combined with refresh_period"), "{text}");
+    assert!(text.contains("rate cannot be combined with section bfc: refresh_period = "), "{text}");
     assert!(text.contains("than a pause frame takes on a link of \"10Mbps\""), "{text}");
 }

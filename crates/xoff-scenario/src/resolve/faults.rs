@@ -56,8 +56,13 @@ fn faults_of(
     check_composition(settings, spec)?;
     let Parts { ports, dead_switch, hosts } = parts(settings, topology)?;
     check_rate(settings, &ports, topology)?;
-    if let Defect::Degraded(rate) = settings.defect() {
-        let with = |(key, message)| format!("rate cannot be combined with {key}: {message}");
+    let of_switch = ports.iter().any(|&port| !topology.is_host(topology.port(port).node));
+    if let Defect::Degraded(rate) = settings.defect()
+        && of_switch
+    {
+        let section = spec.hop.own_section();
+        let with =
+            |(_, message)| format!("rate cannot be combined with section {section}: {message}");
         spec.hop.check_rate(rate).map_err(with)?;
     }
     let RunConfig { warmup, measure, drain, grid, .. } = spec.run;

@@ -45,8 +45,8 @@ impl OutputQueued {
         self.link.send(fabric, &mut self.egress, signal);
     }
 
-    /// The link of a port has gone down. Frames that wait for it belong to pauses that have ended:
-    /// after a short outage they would begin pauses without an end.
+    /// The link of a port has gone down. PFC forgets its pauses there: sent after a short outage, a
+    /// frame that waits would begin one without an end. BFC repeats its frames.
     pub(super) fn lose_frames(&mut self, fabric: &mut Fabric, number: u16) {
         let waiting = &mut self.egress[number as usize].common.control;
         let lost = waiting.discard(&mut fabric.packets, Kind::LinkControl);

@@ -17,7 +17,8 @@ use crate::sched::QueueMask;
 /// that was idle for a whole number of wraps and was not forgotten keeps its queue once more, which
 /// does no harm.
 const STAMP_SHIFT: u32 = 10;
-/// The longest sticky threshold in these units: differences of stamps wrap around beyond it.
+/// The longest sticky threshold in these units: half of their range, so that an entry that has been
+/// idle for longer is recognised for as long again.
 const MOST_STICKY: u64 = u32::MAX as u64 / 2;
 
 /// Counts of queue assignment, for the results.
@@ -314,7 +315,7 @@ impl<D: Divided> FlowQueues<D> {
 }
 
 /// The sticky threshold in units of stamps.
-fn sticky_units(hrtts: f64, hrtt_ps: u64) -> u32 {
+pub(super) fn sticky_units(hrtts: f64, hrtt_ps: u64) -> u32 {
     ((hrtts * hrtt_ps as f64) as u64 >> STAMP_SHIFT).min(MOST_STICKY) as u32
 }
 

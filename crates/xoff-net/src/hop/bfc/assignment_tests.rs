@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use xoff_core::Rng;
 use xoff_core::rng::Purpose;
 
+use super::assignment::sticky_units;
 use super::tests::{Bench, data};
 use super::*;
 use crate::packet::flag;
@@ -147,4 +148,11 @@ fn without_backpressure_nothing_is_said_and_queues_are_the_same() {
     assert!(loud.bfc.stats().frames.pauses > 0);
     assert_eq!(quiet.bfc.stats().frames, PauseFrames::default());
     assert_eq!(quiet.bfc.next_timer(0), None);
+}
+
+/// A million 1-hop RTTs of 10 us are more than stamps can tell apart.
+#[test]
+fn a_sticky_threshold_stays_within_the_range_of_stamps() {
+    assert_eq!(sticky_units(2.0, 1024), 2);
+    assert_eq!(sticky_units(1e6, 10_000_000), u32::MAX / 2);
 }
