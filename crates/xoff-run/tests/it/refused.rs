@@ -38,7 +38,6 @@ fn settings_without_effect_are_refused() {
         ("homa", "switch.quantum=2KB", "\"strict\" serves its queues without turns"),
         ("bfc-single", "switch.quantum=2KB", "one queue takes no turns"),
         ("irn", "faults.control_loss=0.1", "switches send no frames of a flow control"),
-        ("pfc", "faults.control_loss=0.1", "a lost resume would pause a queue forever"),
         ("hpcc-pfc-dqa", "faults.control_loss=0.1", "switches send no frames"),
         ("detail-priority", "faults.control_loss=0.1", "switches send no frames"),
         ("bfc", "transport.base_rtt=9us", "depends on the base RTT"),

@@ -32,13 +32,7 @@ impl HopSettings for PfcConfig {
 
     fn needs(&self) -> Vec<Need> {
         let shared = "PFC limits each ingress of a memory that ports share";
-        let mut needs = vec![need(("buffer", "kind"), &["shared"], shared)];
-        if self.watchdog == Watchdog::Off {
-            let once =
-                "PFC does not repeat its frames, so a lost resume would pause a queue forever";
-            needs.push(need(("faults", "control_loss"), &["0.0"], once));
-        }
-        needs
+        vec![need(("buffer", "kind"), &["shared"], shared)]
     }
 
     fn provide(&self, capabilities: &mut Capabilities) {
