@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xoff._native import Run
 
 DEFAULT_ARCHITECTURE = "output-queued"
-HOPS_PER_S = {DEFAULT_ARCHITECTURE: 8e6, "crossbar": 3.6e6, "pipelined": 3.2e6}
+HOPS_PER_S = {DEFAULT_ARCHITECTURE: 8e6, "crossbar": 2.5e6, "pipelined": 3.0e6}
 """Packet-hops per second and core, by `switch.architecture`: `xoff bench` has 7 to 10 million on a
 quiet core of 2.6 GHz, and 3 to 7 million in networks of thousands of hosts. Inside a crossbar or a
 pipelined switch a packet has events of its own."""
