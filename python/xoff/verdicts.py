@@ -259,7 +259,7 @@ def _differences(
 
 
 def _pairs(runs: Sequence[Result], others: Sequence[Result]) -> list[tuple[Result, Result]]:
-    """Return the runs of two cases with the same seed. A case may have more seeds."""
+    """Return the runs of two cases in order, or those with the same seed if one has more."""
     if len(runs) == len(others):
         return list(zip(runs, others, strict=True))
     known = {other.summary["seed"]: other for other in others}

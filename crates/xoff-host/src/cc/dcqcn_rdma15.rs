@@ -44,10 +44,10 @@ impl ControlSettings for DcqcnRdma15Config {
             ("timer", self.timer.0),
             ("byte_counter", self.byte_counter.0),
         ];
-        match intervals.into_iter().find(|&(_, value)| value < 2) {
-            Some((key, _)) => return Err((key, format!("{key} must be above 0"))),
-            None => checks::positive_share("gain", self.gain)?,
+        if let Some((key, _)) = intervals.into_iter().find(|&(_, value)| value < 2) {
+            return Err((key, format!("{key} must be above 0")));
         }
+        checks::positive_share("gain", self.gain)?;
         checks::share("initial_alpha", self.initial_alpha)
     }
 

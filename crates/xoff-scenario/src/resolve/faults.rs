@@ -55,16 +55,7 @@ fn faults_of(
     }
     check_composition(settings, spec)?;
     let Parts { ports, dead_switch, hosts } = parts(settings, topology)?;
-    check_rate(settings, &ports, topology)?;
-    let of_switch = ports.iter().any(|&port| !topology.is_host(topology.port(port).node));
-    if let Defect::Degraded(rate) = settings.defect()
-        && of_switch
-    {
-        let section = spec.hop.own_section();
-        let with =
-            |(_, message)| format!("rate cannot be combined with section {section}: {message}");
-        spec.hop.check_rate(rate).map_err(with)?;
-    }
+    check_rate(settings, &ports, spec, topology)?;
     let RunConfig { warmup, measure, drain, grid, .. } = spec.run;
     let run =
         [warmup, measure, drain].into_iter().fold(0, |sum: u64, time| sum.saturating_add(time.0));
@@ -177,19 +168,30 @@ fn ports_of_link(
     Ok(ports.into_iter().filter(keeps).collect())
 }
 
-/// Whether a degraded link works at a lower rate than its own.
-fn check_rate(settings: &FaultConfig, ports: &[PortId], topology: &Topology) -> Result<(), String> {
+/// Whether a degraded link works at a lower rate than its own, at which a switch still sends the
+/// frames of its hop control.
+fn check_rate(
+    settings: &FaultConfig,
+    ports: &[PortId],
+    spec: &Spec,
+    topology: &Topology,
+) -> Result<(), String> {
     let Defect::Degraded(rate) = settings.defect() else { return Ok(()) };
     let mut links = ports.iter().map(|&port| topology.port(port));
-    match links.find(|port| port.rate <= rate) {
-        None => Ok(()),
-        Some(port) => Err(format!(
+    if let Some(port) = links.clone().find(|port| port.rate <= rate) {
+        return Err(format!(
             "rate is {rate}, which is not lower than the {} of the link from {} to {}",
             port.rate,
             topology.name(port.node),
             topology.name(topology.neighbour(port)),
-        )),
+        ));
     }
+    if links.all(|port| topology.is_host(port.node)) {
+        return Ok(());
+    }
+    let section = spec.hop.own_section();
+    let with = |(_, why)| format!("rate cannot be combined with section {section}: {why}");
+    spec.hop.check_rate(rate).map_err(with)
 }
 
 /// Whether a fault lasts for at least one step of the grid, to which its times are rounded up.
