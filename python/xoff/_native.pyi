@@ -21,7 +21,7 @@ class DeclaredTable(TypedDict):
     empty: Any
 
 class Sent(TypedDict):
-    """A packet that a port began to send: node numbers, picoseconds, bytes."""
+    """A packet that a port began to send: numbers of nodes for `Run.node_name`, ps, bytes."""
 
     time_ps: int
     node: int

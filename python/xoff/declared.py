@@ -385,8 +385,8 @@ class PfcWatchdog(TypedDict):
 
 
 class Pfc(TypedDict):
-    """Pauses by PFC, or by switches with ingress queues. All are zero under any other hop
-    control.
+    """Pauses by PFC, by switches with ingress queues, and by NICs with a `nic.receive_rate`. All
+    are zero without these.
     """
 
     pause_frames: int

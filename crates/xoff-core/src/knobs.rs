@@ -296,7 +296,9 @@ macro_rules! whole_knob {
     ($($type:ty),*) => {$(
         impl Knob for $type {
             fn expects() -> String {
-                format!("a whole number from {} to {}", <$type>::MIN, <$type>::MAX)
+                // Numbers of TOML have 64 bits and a sign.
+                let most = i64::try_from(<$type>::MAX).unwrap_or(i64::MAX);
+                format!("a whole number from {} to {most}", <$type>::MIN)
             }
             fn read(value: &Value) -> Result<Self, String> {
                 let found = match value {

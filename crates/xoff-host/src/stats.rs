@@ -9,9 +9,10 @@ pub struct HostStats {
     pub finished: u64,
     /// Data packets of the finished flows.
     pub finished_packets: u64,
-    /// Packets sent again: data, including that of control connections, and acknowledgements that a
-    /// switch reported lost.
+    /// Data packets sent again, including those of control connections.
     pub retransmitted: u64,
+    /// Frames of NICs that paused classes of their switch.
+    pub pauses: u64,
     /// Timeouts.
     pub timeouts: u64,
     /// Acknowledgements of new data.

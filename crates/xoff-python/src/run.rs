@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use xoff_core::NodeId;
 use xoff_core::table::{Table, Tables};
@@ -233,8 +234,12 @@ impl Run {
     }
 
     /// Return the name of a node: a host's number, or a switch such as `leaf:3`.
-    fn node_name(&mut self, node: u32) -> String {
-        self.engine().node_name(NodeId(node))
+    fn node_name(&mut self, node: u32) -> PyResult<String> {
+        let nodes = self.engine().simulation().setup().topology.node_ids().len();
+        if (node as usize) < nodes {
+            return Ok(self.engine().node_name(NodeId(node)));
+        }
+        Err(PyIndexError::new_err(format!("no node {node}: there are {nodes}, counted from 0")))
     }
 
     /// Record from now on what every port sends, for `take_sends`.

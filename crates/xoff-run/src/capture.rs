@@ -27,7 +27,8 @@ impl Capture {
             return None;
         }
         let topology = &setup.topology;
-        let interface = |&port: &PortId| interface(topology, topology.port(port));
+        let numbers = topology.numbers();
+        let interface = |&port: &PortId| interface(topology, &numbers, topology.port(port));
         let interfaces: Vec<Interface> = ports.iter().map(interface).collect();
         let mut begin = Vec::new();
         pcapng::begin(&interfaces, &mut begin);
@@ -61,12 +62,10 @@ impl Capture {
 }
 
 /// A port as an interface, for the packets it sends.
-fn interface(topology: &Topology, port: &Port) -> Interface {
+fn interface(topology: &Topology, numbers: &[u32], port: &Port) -> Interface {
     let name = |port: &Port| {
-        let layer = topology.layer(port.node);
-        let first = topology.node_ids().find(|&node| topology.layer(node) == layer);
-        let number = first.map_or(port.node.0, |first| port.node.0 - first.0);
-        format!("{layer}{number}:{}", port.number)
+        let number = numbers[port.node.index()];
+        format!("{}{number}:{}", topology.layer(port.node), port.number)
     };
     let peer = topology.port(port.peer);
     Interface {
@@ -78,7 +77,7 @@ fn interface(topology: &Topology, port: &Port) -> Interface {
 
 #[cfg(test)]
 mod tests {
-    use xoff_net::topo::{LeafSpineConfig, leaf_spine};
+    use xoff_net::topo::{LeafSpineConfig, RailConfig, leaf_spine, rail};
     use xoff_scenario::links;
 
     use super::*;
@@ -91,12 +90,16 @@ mod tests {
     }
 
     fn names(text: &str) -> Vec<String> {
-        let topology = topology();
+        names_in(&topology(), text)
+    }
+
+    fn names_in(topology: &Topology, text: &str) -> Vec<String> {
         let name = |port| {
-            let Interface { name, description, .. } = interface(&topology, topology.port(port));
+            let Interface { name, description, .. } =
+                interface(topology, &topology.numbers(), topology.port(port));
             format!("{name} {description}")
         };
-        links::ports(text, &topology).unwrap().into_iter().map(name).collect()
+        links::ports(text, topology).unwrap().into_iter().map(name).collect()
     }
 
     #[test]
@@ -115,5 +118,16 @@ mod tests {
         // A link named twice occurs once.
         assert_eq!(names("0, leaf:0").len(), 8);
         assert_eq!(names("all,leaf:0-1,spine:0-1").len(), 16);
+    }
+
+    /// Leaves and the switches of servers are one layer, with spines between them.
+    #[test]
+    fn a_switch_has_its_number_in_its_layer() {
+        let topology = rail(&RailConfig::default()).unwrap();
+        let leaves = topology.switch_ids().filter(|&node| topology.layer(node) == "leaf").count();
+        let last = format!("leaf:{}", leaves - 1);
+        let names = names_in(&topology, &last);
+        let own = format!("leaf{}:0 to ", leaves - 1);
+        assert!(names.iter().any(|name| name.starts_with(&own)), "{names:?}");
     }
 }

@@ -153,6 +153,49 @@ mod tests {
         assert!(found.text().contains("not counted: 1 flows"), "{}", found.text());
     }
 
+    /// Some 170 million flows begin in a second.
+    #[test]
+    fn a_long_run_is_drawn_until_a_million_flows_have_begun() {
+        let text = "scheme = \"pfc\"\n[run]\nwarmup = \"0us\"\nmeasure = \"100s\"\n\
+                    [[traffic]]\nkind = \"open-loop\"\nsizes = \"google\"\nload = 0.6\n";
+        let found = explained(text, &[]).offered_load;
+        assert_eq!(found.flows, 1_000_000);
+        assert!((1e9..20e9).contains(&(found.until_ps as f64)), "{}", Ps(found.until_ps));
+        let warm = explained(text, &["run.warmup=100s"]).offered_load;
+        assert_eq!((warm.flows, warm.until_ps), (0, warm.from_ps));
+        assert!(warm.text().contains("more than 1000000 flows begin before it"), "{}", warm.text());
+    }
+
+    #[test]
+    fn jobs_are_counted_apart() {
+        let text = "scheme = \"pfc\"\n[run]\nwarmup = \"0us\"\nmeasure = \"100us\"\n\
+                    [[traffic]]\nkind = \"collective\"\nbytes = \"1MB\"\n";
+        let found = explained(text, &[]).offered_load;
+        assert_eq!((found.flows, found.jobs), (0, 1));
+        assert!(found.text().contains("not counted: the messages of 1 job\n"), "{}", found.text());
+    }
+
+    /// A flow of 0.8384 of one link goes over either of two.
+    #[test]
+    fn a_host_with_several_links_has_the_load_of_all() {
+        let network = "hosts = [\"a\", \"b\"]\nswitches = [\"x\", \"y\"]\nlinks = [\n\
+                       { ends = [\"a\", [\"x\", \"y\"]] }, { ends = [\"b\", [\"x\", \"y\"]] } ]\n";
+        let file = std::env::temp_dir().join(format!("xoff-two-links-{}.toml", std::process::id()));
+        std::fs::write(&file, network).unwrap();
+        let text = format!(
+            "scheme = \"pfc\"\nnetwork.topology = \"graph\"\ngraph.file = '{}'\n{}",
+            file.display(),
+            LONG.replace("dst = 20", "dst = 1")
+        );
+        let found = explained(&text, &[]).offered_load;
+        std::fs::remove_file(&file).unwrap();
+        for (link, host) in [("host-leaf", 0), ("leaf-host", 1)] {
+            let load = &found.by_link[link];
+            assert_eq!((load.links, load.busiest_host), (4, Some(host)), "{link}");
+            assert!((load.busiest.unwrap() - 0.8384 / 2.0).abs() < 1e-9, "{link}: {load:?}");
+        }
+    }
+
     /// Three times 12.5 KB and 4096 B for each of a leaf's 24 links; 11 % of what it leaves free.
     #[test]
     fn thresholds_are_in_bytes_and_times() {

@@ -94,7 +94,7 @@ fn links(topology: &Topology, faults: &[Fault]) -> Vec<Link> {
     topology.port_ids().filter(first).map(link).collect()
 }
 
-/// The faults of each faulty link, by the first of its ports.
+/// The faults of each faulty link, by the first of its ports, in the order in which they begin.
 fn faults_of_links<'a>(
     topology: &Topology,
     faults: &'a [Fault],
@@ -109,10 +109,11 @@ fn faults_of_links<'a>(
             found.entry(link).or_default().push(fault);
         }
     }
+    found.values_mut().for_each(|faults| faults.sort_by_key(|fault| fault.at));
     found
 }
 
-/// One text for each defect of a link, in the order in which they begin.
+/// One text for each defect of a link. `faults` have the order in which they begin.
 fn in_words(faults: &[&Fault]) -> Vec<String> {
     let mut by_defect: Vec<(String, &Fault, usize)> = Vec::new();
     for fault in faults {
@@ -186,6 +187,17 @@ mod tests {
         assert_eq!((faulty.len(), names), (1, ["leaf:0", "spine:1"]));
         let texts = ["down 3 times, first from 1ms to 1100us", "loses packets from 2ms"];
         assert_eq!(faulty[0].faults, texts);
+    }
+
+    #[test]
+    fn the_first_fault_of_a_link_is_the_earliest() {
+        let down = |times: &str| {
+            format!("[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:1\"\n{times}")
+        };
+        let late = down("at = \"3ms\"\n");
+        let found = network(&format!("{FLOW}{late}{}", down("at = \"1ms\"\nuntil = \"2ms\"\n")));
+        let faulty = found.links.iter().find(|link| !link.faults.is_empty()).unwrap();
+        assert_eq!(faulty.faults, ["down 2 times, first from 1ms to 2ms"]);
     }
 
     #[test]

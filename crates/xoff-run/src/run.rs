@@ -185,6 +185,7 @@ impl Run {
         self.capture = None;
         let ports: Vec<PortId> = self.simulation.setup().topology.port_ids().collect();
         self.simulation.capture(&ports);
+        self.simulation.take_captured();
     }
 
     /// The packets sent since the last call, in the order (time, port) of each step.

@@ -9,11 +9,11 @@ use xoff_net::topo::Topology;
 pub struct Sent {
     /// Start of the transmission (ps).
     pub time_ps: u64,
-    /// The node that sent it.
+    /// The node that sent it, by its number in the engine, which may differ from that of a file.
     pub node: u32,
     /// The number of its port.
     pub port: u16,
-    /// The node at the other end of the link.
+    /// The node at the other end of the link, likewise.
     pub peer: u32,
     /// Its kind, such as `Data`.
     pub kind: String,
@@ -33,9 +33,9 @@ impl Sent {
         let packet = &captured.packet;
         Self {
             time_ps: captured.time_ps,
-            node: topology.given_number(port.node),
+            node: port.node.0,
             port: port.number,
-            peer: topology.given_number(topology.neighbour(port)),
+            peer: topology.neighbour(port).0,
             kind: format!("{:?}", packet.kind),
             flow: packet.flow,
             seq: packet.seq,

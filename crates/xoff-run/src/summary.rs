@@ -65,7 +65,7 @@ pub struct Context {
     pub nominal_load: f64,
     /// The capacity at a load of 1.
     pub load_capacity: BitRate,
-    /// Whether hosts that always send add to the load.
+    /// Whether flows that are not part of that load add to it.
     pub fills: bool,
 }
 

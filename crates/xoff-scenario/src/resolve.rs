@@ -54,7 +54,7 @@ pub struct Resolved {
     pub nominal_load: f64,
     /// The rate at a load of 1.
     pub load_capacity: BitRate,
-    /// True if some hosts always send, in addition to that load.
+    /// True if some flows are not part of that load.
     pub fills: bool,
     /// Hosts with a monitored access link.
     pub monitored: Vec<HostId>,

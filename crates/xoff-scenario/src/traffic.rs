@@ -39,7 +39,7 @@ pub struct Flows {
     /// links. Also of the hosts' links if a source balances between both, so that only a part of it
     /// crosses the core.
     pub load_capacity: BitRate,
-    /// Whether some hosts always send, in addition to the requested load.
+    /// Whether some flows are not part of the requested load.
     pub fills: bool,
     /// Place of the first source with flows that wait for others.
     pub waits: Option<Place>,
@@ -210,7 +210,8 @@ impl Builder<'_> {
                 first.get_or_insert_with(|| place.clone());
             }
         }
-        flows.fills |= settings.fills() || offer.job.is_some();
+        let unrated = offer.bits_per_second == 0.0 && !settings.is_endless();
+        flows.fills |= settings.fills() || unrated;
         flows.labelled.push(settings.is_labelled());
         self.balances |= settings.balances();
     }

@@ -14,6 +14,7 @@ impl Hosts {
         let config = &self.setup.nic;
         let intake = &mut self.intakes[nic as usize];
         if intake.on_data(config, fabric.now, class, bytes) {
+            self.stats.pauses += 1;
             let timer = self.nics[nic as usize].timers.intake;
             fabric.wheel.arm(timer, intake.resume_at(config));
             self.tell_switch(fabric, nic, Ask::Pause, 1 << class);

@@ -13,9 +13,6 @@ use xoff_workload::{After, Arrival, ENDLESS, Traffic};
 /// The most flows that are drawn.
 const MOST_FLOWS: u64 = 1_000_000;
 
-/// Steps in which flows are drawn.
-const STEPS: u64 = 256;
-
 /// The load of one kind of link, one way.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkLoad {
@@ -23,10 +20,10 @@ pub struct LinkLoad {
     pub links: u32,
     /// Offered bytes over what the links can carry in the time.
     pub mean: f64,
-    /// The same of the busiest link. Paths between switches are not drawn, so only hosts' links
-    /// have it.
+    /// The same of the links of the busiest host. Paths between switches are not drawn, so only
+    /// hosts' links have it.
     pub busiest: Option<f64>,
-    /// The node at its end that is not a switch.
+    /// That host.
     pub busiest_host: Option<u32>,
 }
 
@@ -42,6 +39,8 @@ pub struct OfferedLoad {
     pub flows: u64,
     /// Flows without a size, or that begin when another one has ended: they take what they get.
     pub flows_of_any_rate: u64,
+    /// Jobs, such as collectives, whose messages depend on each other.
+    pub jobs: u64,
     /// By the layers that links join, in the direction of the flows.
     pub by_link: BTreeMap<String, LinkLoad>,
 }
@@ -50,17 +49,19 @@ impl OfferedLoad {
     /// Draws the flows.
     pub(super) fn of(setup: &Setup, plan: &Plan, mut traffic: Traffic) -> Self {
         let (from, end) = (plan.warmup, plan.measured_until());
-        let mut load = Self { from_ps: from.0, until_ps: from.0, ..Self::default() };
+        let mut load = Self { from_ps: from.0, until_ps: end.0, ..Self::default() };
+        load.jobs = traffic.jobs().len() as u64;
         let mut bytes = vec![0; setup.topology.ports().len()];
         let mut drawn = Vec::new();
-        for until in steps(Ps(0), from).chain(steps(from, end)) {
-            if traffic.issued() > MOST_FLOWS {
+        // Flows that begin at one time are few, those of a long run may fill the memory.
+        while let Some(start) = traffic.next_start().filter(|&start| start < end) {
+            if traffic.issued() >= MOST_FLOWS {
+                load.until_ps = start.0.max(from.0);
                 break;
             }
-            traffic.take_before(until, &mut drawn);
+            traffic.take_before(Ps(start.0 + 1), &mut drawn);
             drawn.iter().for_each(|arrival| load.count(setup, from, arrival, &mut bytes));
             drawn.clear();
-            load.until_ps = load.until_ps.max(until.0);
         }
         load.add_up(setup, &bytes);
         load
@@ -87,34 +88,32 @@ impl OfferedLoad {
         let topology = &setup.topology;
         let time_ps = (self.until_ps - self.from_ps) as f64;
         let carries = |rate: u64| rate as f64 / 8e12 * time_ps;
-        let mut sums: BTreeMap<String, (u64, f64)> = BTreeMap::new();
+        let mut of_links: BTreeMap<String, (u32, Sum)> = BTreeMap::new();
+        let mut of_hosts: BTreeMap<(String, u32), Sum> = BTreeMap::new();
         for (port, &sent) in topology.ports().iter().zip(bytes) {
-            let sum = sums.entry(topology.link_name(port)).or_default();
-            *sum = (sum.0 + sent, sum.1 + carries(port.rate.0));
-            let load = self.by_link.entry(topology.link_name(port)).or_insert(LinkLoad {
-                links: 0,
-                mean: 0.0,
-                busiest: None,
-                busiest_host: None,
-            });
-            load.links += 1;
-            let own = sent as f64 / carries(port.rate.0).max(f64::MIN_POSITIVE);
-            if let Some(host) = host_of(setup, port)
-                && load.busiest.is_none_or(|busiest| own > busiest)
-            {
-                (load.busiest, load.busiest_host) = (Some(own), Some(host));
+            let (links, sum) = of_links.entry(topology.link_name(port)).or_default();
+            *links += 1;
+            sum.add(sent, carries(port.rate.0));
+            if let Some(host) = host_of(setup, port) {
+                let sum = of_hosts.entry((topology.link_name(port), host)).or_default();
+                sum.add(sent, carries(port.rate.0));
             }
         }
-        for (link, (sent, capacity)) in sums {
-            if let Some(load) = self.by_link.get_mut(&link) {
-                load.mean = sent as f64 / capacity.max(f64::MIN_POSITIVE);
+        for (link, (links, sum)) in of_links {
+            let load = LinkLoad { links, mean: sum.share(), busiest: None, busiest_host: None };
+            self.by_link.insert(link, load);
+        }
+        for ((link, host), sum) in of_hosts {
+            let Some(load) = self.by_link.get_mut(&link) else { continue };
+            if load.busiest.is_none_or(|busiest| sum.share() > busiest) {
+                (load.busiest, load.busiest_host) = (Some(sum.share()), Some(host));
             }
         }
     }
 
     /// As comments of TOML.
     pub(super) fn text(&self) -> String {
-        let Self { from_ps, until_ps, flows, flows_of_any_rate, .. } = self;
+        let Self { from_ps, until_ps, flows, flows_of_any_rate, jobs, .. } = self;
         if until_ps == from_ps {
             return format!("# Load: not counted, more than {MOST_FLOWS} flows begin before it.\n");
         }
@@ -137,14 +136,30 @@ impl OfferedLoad {
                 "#   not counted: {flows_of_any_rate} flows that send as much as they can"
             );
         }
+        if *jobs > 0 {
+            let noun = if *jobs == 1 { "job" } else { "jobs" };
+            let _ = writeln!(text, "#   not counted: the messages of {jobs} {noun}");
+        }
         text
     }
 }
 
-/// The ends of equal parts of a time.
-fn steps(from: Ps, until: Ps) -> impl Iterator<Item = Ps> {
-    let part = move |step| u128::from(until.0 - from.0) * u128::from(step) / u128::from(STEPS);
-    (1..=STEPS).map(move |step| Ps(from.0 + part(step) as u64))
+/// Bytes of some links, and what they can carry.
+#[derive(Default)]
+struct Sum {
+    sent: u64,
+    carried: f64,
+}
+
+impl Sum {
+    fn add(&mut self, sent: u64, carried: f64) {
+        self.sent += sent;
+        self.carried += carried;
+    }
+
+    fn share(&self) -> f64 {
+        self.sent as f64 / self.carried.max(f64::MIN_POSITIVE)
+    }
 }
 
 /// The host at an end of a port's link.

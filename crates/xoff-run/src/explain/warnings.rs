@@ -50,14 +50,23 @@ fn headrooms(setup: &Setup) -> Vec<String> {
 
 fn marks(setup: &Setup) -> Option<String> {
     let EcnSetup::Uniform(ecn) = &setup.switch.ecn else { return None };
-    let kmin = (0..CLASSES as u8).filter_map(|class| ecn.of_class(class)).map(|of| of.0).min()?;
+    let own = |class| ecn.by_class.iter().any(|(of, _)| of == class);
+    let key = |class| if own(class) { "ecn.by_class" } else { "ecn.kmin" };
+    let of_class = |class| Some((ecn.of_class(class)?.0, key(class)));
+    let (kmin, key) = (0..CLASSES as u8).filter_map(of_class).min_by_key(|(kmin, _)| *kmin)?;
     // Switches with ingress queues have their own memory.
-    let ingress_queues = setup.switch.architecture.has_ingress_queues();
-    let limit = setup.switch.buffer.queue_limit().filter(|_| !ingress_queues)?;
+    if setup.switch.architecture.has_ingress_queues() {
+        return None;
+    }
+    // Gateways may have more memory than others. An unlimited queue can hold any threshold.
+    let nodes = setup.topology.switch_ids();
+    let limit = |node| setup.switch.buffer.of(setup.topology.is_gateway(node)).queue_limit();
+    let limits: Option<Vec<Bytes>> = nodes.map(limit).collect();
+    let limit = limits?.into_iter().max()?;
     (kmin >= limit).then(|| {
         format!(
-            "ecn.kmin = {kmin} is not below what a queue can hold ({limit}), so no packet is ever \
-             marked: set a lower ecn.kmin or a larger buffer.size"
+            "{key} = {kmin} is not below what a queue can hold ({limit}), so no packet is ever \
+             marked: set a lower {key} or a larger buffer.size"
         )
     })
 }
@@ -93,10 +102,35 @@ fn faults(setup: &Setup, plan: &Plan) -> Vec<String> {
             )
         })
     };
-    // Hosts that go down with their switch have faults of their own.
-    let mut warnings: Vec<String> = setup.faults.iter().filter_map(warning).collect();
-    warnings.dedup();
-    warnings
+    let mut found: Vec<Warned> = Vec::new();
+    for fault in &setup.faults {
+        let Some(text) = warning(fault) else { continue };
+        match found.last_mut().filter(|warned| warned.entry == fault.entry) {
+            // Hosts that go down with their switch have faults of their own.
+            Some(warned) if warned.latest == fault.at => {}
+            Some(warned) => (warned.more, warned.latest) = (warned.more + 1, fault.at),
+            None => found.push(Warned { entry: fault.entry, text, more: 0, latest: fault.at }),
+        }
+    }
+    found.into_iter().map(Warned::text).collect()
+}
+
+/// What is wrong with the first period of an entry of faults, and with how many later ones.
+struct Warned {
+    entry: u32,
+    text: String,
+    more: u32,
+    latest: Ps,
+}
+
+impl Warned {
+    fn text(self) -> String {
+        match self.more {
+            0 => self.text,
+            1 => format!("{}; likewise a later period", self.text),
+            more => format!("{}; likewise {more} later periods", self.text),
+        }
+    }
 }
 
 /// Load balancers choose among equal-cost ports.
@@ -135,6 +169,29 @@ mod tests {
         let found = warned(scheme, more, sets);
         assert_eq!(found.len(), 1, "{found:?}");
         found.into_iter().next().unwrap()
+    }
+
+    /// Later periods of one entry are counted.
+    #[test]
+    fn a_link_that_flaps_is_one_warning() {
+        let flap = "[[fault]]\nkind = \"flap\"\nlink = \"leaf:0,spine:1\"\nat = \"10us\"\n\
+                    period = \"20us\"\ndown = \"5us\"\nuntil = \"91us\"\ndetection = \"20us\"\n";
+        let flap = one("bfc", flap, &[]);
+        assert!(flap.starts_with("fault.0: the link is back at 15us before"), "{flap}");
+        assert!(flap.ends_with("no route changes; likewise 4 later periods"), "{flap}");
+    }
+
+    /// Queues of gateways hold 14 MB, of other switches 6 MB.
+    #[test]
+    fn marks_of_gateways_and_classes_are_known() {
+        let high = ["switch.hop=none", "ecn.kmin=7MB", "ecn.kmax=8MB", "transport.timeout=10ms"];
+        let gateways = ["network.topology=two-dc", "buffer.size=12MB", "buffer.gateway_size=28MB"];
+        assert_eq!(warned("dctcp", "", &[&gateways[..], &high].concat()), Vec::<String>::new());
+        let classes = ["0", "1", "2", "3", "4", "5", "6", "7"];
+        let by_class = classes.map(|class| format!("{class}: 7MB-8MB 1")).join(", ");
+        let by_class = format!("ecn.by_class={by_class}");
+        let own = one("dctcp", "", &["switch.hop=none", "transport.timeout=1ms", &by_class]);
+        assert!(own.contains("set a lower ecn.by_class"), "{own}");
     }
 
     #[test]

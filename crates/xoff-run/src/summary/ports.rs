@@ -27,7 +27,8 @@ impl PausedShares {
 }
 
 keys! {
-    /// Pauses by PFC, or by switches with ingress queues. All are zero under any other hop control.
+    /// Pauses by PFC, by switches with ingress queues, and by NICs with a `nic.receive_rate`. All
+    /// are zero without these.
     pub struct Pfc {
         /// Frames that paused a neighbour, over the whole run.
         pause_frames: u64,
@@ -65,11 +66,12 @@ impl PfcWatchdog {
 
 impl Pfc {
     pub(super) fn of(simulation: &Simulation, ports: &[PortRow], totals: &Totals) -> Self {
-        let switch = &simulation.setup().switch;
-        let pauses = switch.hop.pauses_classes() || switch.architecture.has_ingress_queues();
+        let (switch, nic) = (&simulation.setup().switch, &simulation.setup().hosts.nic);
+        let by_switches = switch.hop.pauses_classes() || switch.architecture.has_ingress_queues();
+        let pauses = by_switches || nic.receive_rate.0 > 0;
         let shares = PausedShares::of(simulation, if pauses { ports } else { &[] });
         Self {
-            pause_frames: if pauses { totals.pauses } else { 0 },
+            pause_frames: totals.nic_pauses + if by_switches { totals.pauses } else { 0 },
             pause_time_share: shares.all,
             pause_time_share_by_link: shares.by_link,
             watchdog: PfcWatchdog::of(simulation),

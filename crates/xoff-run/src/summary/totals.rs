@@ -15,6 +15,7 @@ pub(super) struct Totals {
     pub(super) returned: u64,
     pub(super) marks: u64,
     pub(super) pauses: u64,
+    pub(super) nic_pauses: u64,
     pub(super) control_lost: u64,
     pub(super) retransmitted: u64,
     pub(super) timeouts: u64,
@@ -32,6 +33,7 @@ impl Totals {
             let of_streams: u64 = streams.into_iter().flatten().map(|sent| sent.repeated).sum();
             totals.retransmitted += partition.hosts().stats.retransmitted - of_streams;
             totals.timeouts += partition.hosts().stats.timeouts;
+            totals.nic_pauses += partition.hosts().stats.pauses;
             totals.signals.merge(&partition.hosts().stats.signals);
             partition.switches().iter().for_each(|(_, switch)| totals.add_switch(switch));
         }

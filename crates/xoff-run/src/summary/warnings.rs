@@ -15,13 +15,13 @@ pub(super) fn warnings(
     payload_load: f64,
 ) -> Vec<String> {
     let mut warnings: Vec<String> = of_load(context, payload_load).into_iter().collect();
-    let mut any = false;
+    let (mut any, until) = (false, until(simulation));
     for (number, class) in (0..).zip(simulation.classes()) {
         let unfinished = class.all.flows() - class.all.finished();
         if unfinished > 0 {
             warnings.push(format!(
-                "{unfinished} of {} flows of class {} did not finish within the drain time; they \
-                 count as infinitely slow",
+                "{unfinished} of {} flows of class {} did not finish {until}; they count as \
+                 infinitely slow",
                 class.all.flows(),
                 class.name
             ));
@@ -36,6 +36,13 @@ pub(super) fn warnings(
     warnings
 }
 
+/// When flows should have finished.
+fn until(simulation: &Simulation) -> &'static str {
+    let progress = simulation.progress();
+    let early = progress.sim_ps < progress.drain_end_ps;
+    if early { "before the run ended early" } else { "within the drain time" }
+}
+
 /// Jobs with rounds that did not end.
 fn of_jobs(simulation: &Simulation) -> impl Iterator<Item = String> {
     let jobs = simulation.jobs().iter().enumerate();
@@ -43,7 +50,7 @@ fn of_jobs(simulation: &Simulation) -> impl Iterator<Item = String> {
     unfinished.map(|(index, job)| {
         let why = match simulation.dead_rank(index) {
             Some(host) => format!(": its host {} is down", given_number(simulation, host)),
-            None => " within the drain time".into(),
+            None => format!(" {}", until(simulation)),
         };
         format!(
             "the job of class {} finished {} of {} rounds{why}",
@@ -78,7 +85,7 @@ fn of_load(context: &Context, realised: f64) -> Option<String> {
     differs.then(|| {
         format!(
             "realised load {:.1} % differs from nominal {:.1} % by more than 5 %: measure for \
-             longer",
+             longer, unless traffic begins or stops in the measured time",
             realised * 100.0,
             nominal * 100.0
         )
@@ -88,13 +95,14 @@ fn of_load(context: &Context, realised: f64) -> Option<String> {
 /// Classes with web requests that did not end.
 fn of_requests(simulation: &Simulation) -> Vec<String> {
     let classes = simulation.classes().iter().zip(simulation.requests());
+    let until = until(simulation);
     let texts = classes.filter_map(|(class, results)| {
         let all = results.requests.get(&None)?;
         let unfinished = all.flows() - all.finished();
         (unfinished > 0).then(|| {
             format!(
-                "{unfinished} of {} web requests of class {} did not finish within the drain time; \
-                 they count as infinitely long",
+                "{unfinished} of {} web requests of class {} did not finish {until}; they count as \
+                 infinitely long",
                 all.flows(),
                 class.name
             )

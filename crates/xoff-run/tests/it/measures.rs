@@ -181,3 +181,31 @@ fn shares_of_packets_are_of_those_sent() {
     let acked = run.simulation().endless_acked()[0] as f64;
     assert!((acknowledged / (acked / 1000.0) - 1.0).abs() < 0.1);
 }
+
+/// Acknowledgements of host 1 to host 0 wait with the data of three hosts, and are lost with it.
+#[test]
+fn lost_acknowledgements_are_not_retransmitted_data() {
+    let flow = |(src, dst)| {
+        format!("[[traffic]]\nkind = \"long\"\nsrc = {src}\ndst = {dst}\nbytes = \"100KB\"\n")
+    };
+    let flows = [(1, 0), (2, 0), (3, 0), (0, 1)].map(flow).concat();
+    let text = format!(
+        "scheme = \"hpcc-pfc\"\nnetwork.topology = \"star\"\nstar.hosts = 4\nbuffer.size = \
+         \"20KB\"\n[run]\nwarmup = \"0us\"\nmeasure = \"1ms\"\ncapture = \"all\"\n{flows}"
+    );
+    let mut run = open(&text, &[]);
+    run.step().unwrap();
+    // What was sent before is not recorded, though a capture was under way.
+    run.record_sends();
+    assert!(run.take_sends().is_empty());
+    let mut run = open(&text, &[]);
+    run.record_sends();
+    let rows = finish(&mut run);
+    let sends = run.take_sends();
+    let data = sends.iter().filter(|sent| sent.node < 4 && sent.kind == "Data").count() as u64;
+    assert_eq!(rows.len(), 4);
+    let retransmitted = run.summary().retransmitted_packets;
+    assert_eq!(retransmitted, data - 4 * 100);
+    let drops = over_switches(&run, |switch| switch.stats().drops);
+    assert!(0 < retransmitted && retransmitted < drops, "{retransmitted} of {drops}");
+}

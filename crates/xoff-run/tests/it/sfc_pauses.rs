@@ -154,6 +154,11 @@ fn a_slow_host_is_a_queue_of_its_switch() {
     let pauses = sfc.ports().iter().map(|port| port.pauses).max();
     let signals = over_hosts(&sfc, |stats| stats.signals.count);
     assert!(pauses > Some(10) && signals > 10, "{pauses:?} pauses by the NIC, {signals} signals");
+    let pfc = sfc.summary().pfc;
+    // Ports count in the measured time, in which the flow does not end.
+    let frames = over_hosts(&sfc, |stats| stats.pauses);
+    assert!(pfc.pause_frames == frames && Some(frames) >= pauses, "{pfc:?}, {pauses:?}");
+    assert!(pfc.pause_time_share > 0.0, "{pfc:?}");
     assert_eq!((drops(&sfc), over_hosts(&sfc, |stats| stats.retransmitted)), (0, 0));
     // The sender is paused for no longer than the host needs.
     let ideal = 10e6 * 1.048 * 8.0 / 40e9;

@@ -172,7 +172,7 @@ fn a_name_of_the_wrong_form_is_an_error() {
 1 | traffic = 3
   | ^^^^^^^
 
-error: wrong value for "seed": expected a whole number from 0 to 18446744073709551615, found a section
+error: wrong value for "seed": expected a whole number from 0 to 9223372036854775807, found a section
  --> f.toml:2:1
   |
 2 | [seed]

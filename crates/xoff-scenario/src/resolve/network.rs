@@ -18,6 +18,9 @@ use crate::sections::{NetworkConfig, RunConfig};
 /// Upper limit of `run.batches`.
 const MOST_BATCHES: u16 = 1000;
 
+/// The latest end of a run, so that no sum of times overflows: 106 days.
+const LATEST: Ps = Ps(u64::MAX / 2);
+
 /// Sections of networks.
 pub(super) fn sections() -> Vec<SectionDoc> {
     let mut sections = vec![SectionDoc::of::<NetworkConfig>()];
@@ -80,6 +83,13 @@ impl Resolver<'_> {
                     format!("{key} must be a multiple of grid = {}", run.grid),
                 );
             }
+        }
+        let end =
+            run.warmup.0.checked_add(run.measure.0).and_then(|end| end.checked_add(run.drain.0));
+        if end.is_none_or(|end| end > LATEST.0) {
+            let message = format!("warmup, measure and drain together must be at most {LATEST}");
+            self.reader.problem("run", "drain", message);
+            return None;
         }
         for (key, interval) in
             [("flow_series", run.flow_series), ("port_samples", run.port_samples)]

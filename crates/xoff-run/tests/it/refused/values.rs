@@ -37,6 +37,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("dctcp", "pfc.threshold=5", "threshold is a share of the free pool: 0 to 1"),
     ("dctcp", "frame.payload=70KB", "a frame may have up to 60000 bytes"),
     ("dctcp", "frame.payload=18446744073709551615B", "a frame may have up to 60000 bytes"),
+    ("pfc", "run.drain=18446744s", "warmup, measure and drain together must be at most"),
     ("pfc", "transport.pacing=false", "has no effect with congestion = \"none\""),
     ("dcqcn", "transport.pacing=false", "pacing = false needs window_follows_rate = true"),
     ("pfc", "nic.receive_rate=100Gbps", "has no effect behind a link of 100Gbps"),
