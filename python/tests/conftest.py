@@ -86,6 +86,19 @@ name = "Sweep"
 set = ["scheme=dctcp"]
 sweep = { key = "run.degree", values = [10, 100, 1000], quick = [10, 100] }
 [[plot]]
+kind = "bars"
+range = "short"
+[[plot]]
+kind = "curve"
+cases = ["Sweep"]
+x = "incast degree"
+statistic = "mean"
+log_x = true
+"""
+
+# Each takes as long to draw as a run of the tests.
+MORE_PLOTS = """
+[[plot]]
 kind = "slowdown-by-size"
 cases = ["BFC", "HPCC"]
 [[plot]]
@@ -99,15 +112,6 @@ cdf = "active_flows"
 x = "active flows"
 [[plot]]
 kind = "pause-share"
-[[plot]]
-kind = "bars"
-range = "short"
-[[plot]]
-kind = "curve"
-cases = ["Sweep"]
-x = "incast degree"
-statistic = "mean"
-log_x = true
 """
 
 CLAIMS = """

@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from conftest import MORE_PLOTS
 
 import xoff
 from xoff import engine, jobs
@@ -21,6 +22,8 @@ def run(paper, tmp_path, **options):
 
 
 def test_everything_at_once(paper, tmp_path):
+    file = paper / "demo/fig1/experiment.toml"
+    file.write_text(file.read_text() + MORE_PLOTS)
     outcome = run(paper, tmp_path, check=True)
     assert [f.name for f in outcome.files] == ["figure.svg", "figure.png", "table.md"]
     assert all(f.stat().st_size > 200 for f in outcome.files)
@@ -140,13 +143,13 @@ def test_a_file_may_set_something_for_every_case(paper):
 def test_a_case_may_be_left_out_at_a_scale(paper):
     folder = paper / "demo" / "fig1"
     file = folder / "experiment.toml"
-    good = file.read_text()
+    good = file.read_text() + MORE_PLOTS
     file.write_text(good.replace("seeds = [1, 2]", 'scales = ["paper"]', 1))
     quick = load_experiment(folder, "demo/fig1", "quick")
     full = load_experiment(folder, "demo/fig1", "paper")
     assert {p.case for p in full.points} - {p.case for p in quick.points} == {"HPCC"}
     # The plot may name it all the same.
-    assert quick.plots[0].cases == ("BFC", "HPCC")
+    assert quick.plots[2].cases == ("BFC", "HPCC")
     file.write_text(good.replace("seeds = [1, 2]", 'scales = ["papre"]', 1))
     with pytest.raises(xoff.UsageError, match=r"unknown scale `papre` .did you mean `paper`"):
         load_experiment(folder, "demo/fig1", "quick")
@@ -170,7 +173,7 @@ def test_a_failing_case_is_named_and_the_others_are_kept(paper, tmp_path):
         ('title = "Slowdown"', "", "`title` is missing"),
         ('source = "Fig. 1"', 'sourec = "Fig. 1"', "unknown key `sourec`"),
         ('name = "HPCC"', 'name = "BFC"', "two cases are named `BFC"),
-        ('kind = "buffer-cdf"', 'kind = "bufer-cdf"', "did you mean `buffer-cdf`?"),
+        ('kind = "curve"', 'kind = "curv"', "did you mean `curve`?"),
         ('cases = ["Sweep"]', 'cases = ["Swep"]', "unknown case `Swep` (did you mean `Sweep`?)"),
         ('"scheme=bfc"', '"shceme=bfc"', "case `BFC`:\nerror: unknown key `shceme`"),
         ('scenario = "scenario.toml"', 'scenario = "x.toml"', "does not exist"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -165,8 +166,9 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     Returns both paths. Raises `RunError` if a file cannot be written.
     """
     targets = [stem.with_name(stem.name + suffix) for suffix in (".svg", ".png")]
-    for target in targets:
-        save_as(figure, target)
+    with _laid_out(figure):
+        for target in targets:
+            save_as(figure, target)
     return targets
 
 
@@ -184,6 +186,23 @@ def save_picture(figure: Figure, target: Path, dpi: int, source: str = "") -> No
     """
     metadata = {"Source": source} if source else {}
     _write(figure, target, metadata=metadata, dpi=dpi, pil_kwargs={"optimize": True})
+
+
+@contextmanager
+def _laid_out(figure: Figure) -> Iterator[None]:
+    """Place axes and texts once for several files. It takes as long as to draw them."""
+    engine = figure.get_layout_engine()
+    if engine is None:
+        yield
+        return
+    _take_literally(figure)
+    with mpl.rc_context(SETTINGS):
+        engine.execute(figure)
+    figure.set_layout_engine("none")
+    try:
+        yield
+    finally:
+        figure.set_layout_engine(engine)
 
 
 def _write(figure: Figure, target: Path, **options: Any) -> None:

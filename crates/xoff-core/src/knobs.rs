@@ -296,9 +296,8 @@ macro_rules! whole_knob {
     ($($type:ty),*) => {$(
         impl Knob for $type {
             fn expects() -> String {
-                // Numbers of TOML have 64 bits and a sign.
-                let most = i64::try_from(<$type>::MAX).unwrap_or(i64::MAX);
-                format!("a whole number from {} to {most}", <$type>::MIN)
+                // TOML's integers have a sign.
+                format!("a whole number from 0 to {}", (<$type>::MAX as u64).min(i64::MAX as u64))
             }
             fn read(value: &Value) -> Result<Self, String> {
                 let found = match value {
