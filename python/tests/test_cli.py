@@ -322,7 +322,9 @@ def test_single_figures_and_their_repetition(scenario, tmp_path):
         ]
         assert drawn == axes
         assert all(ax.get_xlabel() and ax.get_ylabel() for ax in axes)
+        engine = figure.get_layout_engine()
         plots.save(figure, tmp_path / name)
+        assert figure.get_layout_engine() is engine
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
@@ -345,6 +347,38 @@ def test_watermarks_and_throughput_are_drawn_in_their_units():
     assert list(left.lines[0].get_xdata()) == [2, 3]
     assert list(right.lines[0].get_xdata()) == [0, 90]
     assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "slowdowns"),
+    [((100, 200, 400), (1.1, 1.3, 1.6)), ((30, 900, 9e6), (1.0, 8.0, 9.0)), ((40, 60), (4, 5))],
+)
+def test_an_axis_of_any_width_has_labels_that_do_not_overlap(sizes, slowdowns, tmp_path):
+    found = [
+        {
+            "low_bytes": size / 2,
+            "high_bytes": size * 2,
+            "flows": 1000,
+            "finished": 1000,
+            "mean": one,
+        }
+        for size, one in zip(sizes, slowdowns, strict=True)
+    ]
+    runs = {"BFC": xoff.Result({"classes": [{"class": "n", "bins": found}]}, "", "d")}
+    figure, (ax,) = plots.new_figure(1)
+    plots.slowdown_by_size(runs, "mean", ax=ax)
+    plots.save(figure, tmp_path / "narrow")
+    for axis, side in ((ax.xaxis, "x"), (ax.yaxis, "y")):
+        labels = [*axis.get_ticklabels(minor=True), *axis.get_ticklabels()]
+        low, high = axis.get_view_interval()
+        boxes = sorted(
+            (getattr(box, f"{side}0"), getattr(box, f"{side}1"))
+            for label in labels
+            if label.get_text() and low <= label.get_position()[side == "y"] <= high
+            for box in [label.get_window_extent()]
+        )
+        assert len(boxes) >= 2
+        assert all(one[1] < other[0] for one, other in itertools.pairwise(boxes))
 
 
 def test_a_panel_with_too_few_flows_says_so(tmp_path):

@@ -57,6 +57,7 @@ def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) ->
     if drawn:
         ax.set_xscale("log")
         ax.set_yscale("log")
+        _size_ticks(ax.xaxis)
         plain_ticks(ax.yaxis)
     else:
         # A logarithmic axis without any point cannot be drawn.
@@ -67,9 +68,24 @@ def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) ->
 
 
 def plain_ticks(axis: Any) -> None:
-    """Label a logarithmic axis 1, 2, 5, 10, ... instead of with powers of ten."""
+    """Label a logarithmic axis 1, 2, 5, 10, ... instead of with powers of ten.
+
+    An axis that may have none of these has a label at every tick.
+    """
+
+    def minor(x: float, _: int) -> str:
+        low, high = axis.get_view_interval()
+        return f"{x:g}" if high < 3 * low or f"{x:e}"[0] in "25" else ""
+
     axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    axis.set_minor_formatter(FuncFormatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else ""))
+    axis.set_minor_formatter(FuncFormatter(minor))
+
+
+def _size_ticks(axis: Any) -> None:
+    """Label a logarithmic axis with powers of ten, or more often if it has two of them at most."""
+    low, high = axis.get_view_interval()
+    if high < 100 * low:
+        plain_ticks(axis)
 
 
 def _slowdown_curve(
