@@ -11,6 +11,8 @@ pub struct HostStats {
     pub finished_packets: u64,
     /// Data packets sent again, including those of control connections.
     pub retransmitted: u64,
+    /// Acknowledgements sent again, as a switch reported them lost.
+    pub repeated_acks: u64,
     /// Frames of NICs that paused classes of their switch.
     pub pauses: u64,
     /// Timeouts.

@@ -137,6 +137,7 @@ impl Hosts {
             let nic = self.link_of_packet(nic, packet);
             let state = &mut self.nics[nic as usize];
             state.acks.push(&mut fabric.packets, id);
+            self.stats.repeated_acks += 1;
             fabric.kick(state.port);
             return;
         }
