@@ -113,7 +113,7 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    /// Six packets of 1000 B, the last of which has 500.
+    /// Six packets: five of 1000 B, and the last of 500 B.
     #[test]
     fn a_short_last_packet_counts_as_what_it_is() {
         let mut board = Scoreboard::default();

@@ -233,8 +233,7 @@ mod tests {
         assert!(control.rebases_pacing());
     }
 
-    /// Entries must all be newer than those of the last acknowledgement, also after one that was
-    /// not.
+    /// Entries must all be newer than those of the last acknowledgement that was not overtaken.
     #[test]
     fn an_overtaken_acknowledgement_says_nothing() {
         let mut control = Hpcc::new(&HpccConfig { multi_rate: true, ..exact() }, &PATH);
