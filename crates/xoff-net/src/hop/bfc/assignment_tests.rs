@@ -174,7 +174,7 @@ fn counts_of_switches_add_up() {
     assert_eq!(PauseFrames { pauses: 2, resumes: 3, refreshes: 5 }.all(), 10);
 }
 
-/// Queues 0 and 1 are taken, and one of them empties. Queue 2 is the next in turn, but the empty one
+/// Queues 0 and 1 are taken, and one of them empties. Queue 2 is the next in turn. The empty queue
 /// has a lower number.
 #[test]
 fn the_lowest_empty_queue_may_be_one_that_has_just_emptied() {
