@@ -4,6 +4,7 @@
 
 use super::{Ack, AnyControl, CongestionControl, Loss, NoControl, Path};
 use crate::cc::Pace;
+use crate::tcp::Shrink;
 
 /// A control and its limit.
 #[derive(Clone, Debug)]
@@ -90,6 +91,13 @@ impl CongestionControl for Capped {
             self.apply(pace);
         }
     }
+    /// The recovery of a loss that does not count has no window to shrink either. The pace follows
+    /// with the acknowledgement.
+    fn shrink(&mut self, path: &Path, shrink: Shrink) {
+        if self.rate > 0 {
+            self.control.shrink(path, shrink);
+        }
+    }
     fn reopen(&mut self, path: &Path, bytes: u64, pace: &mut Pace) {
         self.control.reopen(path, bytes, &mut self.own);
         self.apply(pace);
@@ -106,7 +114,7 @@ impl CongestionControl for Capped {
 #[cfg(test)]
 mod tests {
     use super::super::window::tests::PATH;
-    use super::super::{ControlConfig, DctcpTcpConfig};
+    use super::super::{ControlConfig, DcqcnRdma15Config, DctcpTcpConfig, NewRenoConfig};
     use super::*;
     use crate::tcp::TcpConfig;
 
@@ -180,5 +188,46 @@ mod tests {
         assert_eq!(pace.window, 0);
         Capped::limit(&mut control, LIMIT, &mut pace);
         assert_eq!(pace, Pace { rate: LIMIT, window: 50_000 });
+    }
+
+    /// Rates follow notifications and timers beneath the limit, too.
+    #[test]
+    fn a_limit_does_not_stop_a_rate() {
+        let start = || {
+            let config = ControlConfig::DcqcnRdma15(DcqcnRdma15Config::default());
+            config.start(&PATH, &TcpConfig::default())
+        };
+        let ((mut free, mut own), (mut control, mut pace)) = (start(), start());
+        Capped::limit(&mut control, LIMIT, &mut pace);
+        assert_eq!(control.next_timer(), None);
+        for (control, pace) in [(&mut free, &mut own), (&mut control, &mut pace)] {
+            control.on_notification(&PATH, 0, pace);
+            assert_eq!(control.next_timer(), Some(60_000_000));
+            control.on_timer(&PATH, 60_000_000, pace);
+            assert_eq!(control.next_timer(), Some(120_000_000));
+        }
+        assert_eq!(pace, Pace { rate: LIMIT, ..own });
+        Capped::release(&mut control, &mut pace);
+        assert!(own.rate > PATH.line_rate / 2 && own.rate < PATH.line_rate);
+        assert_eq!(pace, own);
+    }
+
+    /// A recovery without selective acknowledgements shrinks the window itself. While the flow is
+    /// held, its window is none of the recovery's business.
+    #[test]
+    fn a_limit_does_not_stop_a_recovery_from_shrinking_the_window() {
+        let start = || ControlConfig::NewReno(NewRenoConfig {}).start(&PATH, &TcpConfig::default());
+        let ((mut free, mut own), (mut control, mut pace)) = (start(), start());
+        Capped::limit(&mut control, LIMIT, &mut pace);
+        for (control, pace) in [(&mut free, &mut own), (&mut control, &mut pace)] {
+            control.shrink(&PATH, Shrink::To(4 * PATH.payload));
+            ack(control, pace);
+        }
+        assert_eq!(own.window, 5 * PATH.payload);
+        assert_eq!(pace, Pace { rate: LIMIT, ..own });
+        Capped::hold(&mut control, &mut pace);
+        control.shrink(&PATH, Shrink::To(PATH.payload));
+        Capped::release(&mut control, &mut pace);
+        assert_eq!(control.window_bytes(), own.window);
     }
 }

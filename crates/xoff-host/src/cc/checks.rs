@@ -29,3 +29,26 @@ pub(super) fn header(key: &'static str, bytes: Bytes) -> Checked {
         false => Err((key, format!("{key} must be at most 4096B"))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_headers_are_checked_at_their_bounds() {
+        for (value, positive, any) in [
+            (-0.01, false, false),
+            (0.0, false, true),
+            (0.01, true, true),
+            (1.0, true, true),
+            (1.01, false, false),
+            (f64::NAN, false, false),
+        ] {
+            assert_eq!(positive_share("gain", value).is_ok(), positive, "{value}");
+            assert_eq!(share("gain", value).is_ok(), any, "{value}");
+        }
+        for (bytes, fits) in [(0, true), (4096, true), (4097, false)] {
+            assert_eq!(header("header", Bytes(bytes)).is_ok(), fits, "{bytes}");
+        }
+    }
+}

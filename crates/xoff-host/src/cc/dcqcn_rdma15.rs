@@ -244,4 +244,55 @@ mod tests {
         control.on_sent(&PATH, 10_000, &mut pace);
         assert!(pace.rate > cut && control.byte_steps == 1);
     }
+
+    /// F = 2: a flow recovers, then adds once one counter has made F steps, and adds more and more
+    /// once both have. Its counters then run twice as fast.
+    #[test]
+    fn both_counters_lead_from_recovery_to_hyper_increase() {
+        let config = DcqcnRdma15Config {
+            fast_recovery_steps: 2,
+            byte_counter: Bytes(10_000),
+            gain: 0.25,
+            ..Default::default()
+        };
+        let mut control = DcqcnRdma15::new(&config, &PATH);
+        let mut pace = PATH.pace(50_000_000_000);
+        control.on_notification(&PATH, 0, &mut pace);
+        // Alpha was 0.5 and is 0.75 x 0.5 + 0.25 before the cut.
+        assert_eq!((pace.rate, control.target), (34_375_000_000, 50_000_000_000));
+        let timers = [(60, 50_000_000_000), (120, 50_040_000_000)];
+        for (us, target) in timers {
+            let before = pace.rate;
+            control.on_timer(&PATH, us * 1_000_000, &mut pace);
+            assert_eq!((pace.rate, control.target), (before / 2 + target / 2, target), "{us} us");
+        }
+        for (bytes, target, left) in [
+            (4_000, 50_040_000_000, 6_000),
+            (6_000, 50_080_000_000, 10_000),
+            (10_000, 50_280_000_000, 5_000),
+            (5_000, 50_480_000_000, 5_000),
+        ] {
+            control.on_sent(&PATH, bytes, &mut pace);
+            assert_eq!((control.target, control.bytes_left), (target, left));
+        }
+        assert_eq!(control.next_timer(), Some(180_000_000));
+        control.on_timer(&PATH, 180_000_000, &mut pace);
+        assert_eq!((control.target, control.next_timer()), (50_880_000_000, Some(210_000_000)));
+        control.target = 400_000_000_000;
+        control.on_timer(&PATH, 210_000_000, &mut pace);
+        assert_eq!(pace.rate, PATH.line_rate, "no rate is above the line's");
+        // Five decays since the last notification, and everything begins again.
+        control.on_notification(&PATH, 295_000_000, &mut pace);
+        assert_eq!(control.alpha, 0.75 * (0.625 * 0.75f64.powi(5)) + 0.25);
+        assert_eq!((control.timer_steps, control.byte_steps, control.bytes_left), (0, 0, 10_000));
+        assert_eq!((control.target, control.next_timer()), (PATH.line_rate, Some(355_000_000)));
+    }
+
+    #[test]
+    fn no_cut_goes_below_the_minimum() {
+        let mut control = DcqcnRdma15::new(&DcqcnRdma15Config::default(), &PATH);
+        let mut pace = PATH.pace(120_000_000);
+        control.on_notification(&PATH, 0, &mut pace);
+        assert_eq!(pace.rate, 100_000_000);
+    }
 }

@@ -170,4 +170,22 @@ mod tests {
         let allowed = 11_000;
         assert_eq!(pace.window, allowed - 2_000);
     }
+
+    /// After a mark, both kinds of losses begin an observation as long as the window before them.
+    #[test]
+    fn a_loss_begins_a_new_observation() {
+        for times_out in [false, true] {
+            let (mut control, mut pace) = flow(10);
+            control.on_ack(&PATH, &ack(1, true), &mut pace);
+            assert_eq!((control.seen, control.marked, control.past_cwnd), (1, 1, 2_000));
+            let loss = Loss { now: 0, flight: 9_000, again: false };
+            match times_out {
+                false => control.on_loss(&PATH, &loss, &mut pace),
+                true => control.on_timeout(&PATH, &loss, &mut pace),
+            }
+            assert_eq!((control.seen, control.marked, control.past_cwnd), (0, 0, 10_100));
+            let left = if times_out { 1_000 } else { 5_050 };
+            assert_eq!((control.window.cwnd, control.window.ssthresh), (left, 5_050));
+        }
+    }
 }

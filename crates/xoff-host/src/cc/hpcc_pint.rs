@@ -192,3 +192,76 @@ impl Sampling {
         self.draws.below_65536() < self.below
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use xoff_core::Rng;
+    use xoff_core::rng::Purpose;
+
+    use super::super::PATH;
+    use super::*;
+
+    /// Near a utilisation of 1.5.
+    const CODE: u16 = 136;
+
+    fn react(control: &mut HpccPint, seq: u64, record: Option<&Record>) -> u64 {
+        let ack = Ack { seq, snd_nxt: seq + 100_000, record, ..Ack::default() };
+        let mut pace = PATH.pace(PATH.line_rate);
+        control.on_ack(&PATH, &ack, &mut pace);
+        pace.rate
+    }
+
+    /// The rate that a reference rate becomes, and whether each acknowledgement sets one. Only that
+    /// of a byte sent after the last reference sets the next.
+    #[test]
+    fn every_code_sets_the_rate_and_one_a_round_the_reference() {
+        let mut control = HpccPint::new(&HpccPintConfig::default(), &PATH);
+        let load = control.code.decode(CODE) / 0.95;
+        assert!((load * 0.95 - 1.5).abs() < 0.05, "{load}");
+        let after = |reference: u64| (reference as f64 / load) as u64 + 40_000_000;
+        let (line, first) = (PATH.line_rate, after(PATH.line_rate));
+        for (seq, has_record, rate, reference) in [
+            (1_000, true, line, line),
+            (2_000, true, first, line),
+            (101_000, true, first, line),
+            (101_001, false, line, line),
+            (101_001, true, first, first),
+            (201_001, true, after(first), first),
+            (201_002, true, after(first), after(first)),
+        ] {
+            let record = has_record.then_some(&Record::Pint(CODE));
+            assert_eq!(react(&mut control, seq, record), rate, "{seq}");
+            assert_eq!(control.reference_rate, reference, "{seq}");
+            assert_eq!(control.rebases_pacing(), has_record && seq > 1_000);
+        }
+    }
+
+    #[test]
+    fn a_share_of_the_acknowledgements_is_chosen() {
+        let count = |share| {
+            let draws = WholeDraws::Own(Rng::stream(1, Purpose::Transport, 0));
+            let mut sampling = Sampling::new(share, draws);
+            (0..10_000).filter(|_| sampling.chooses_next()).count()
+        };
+        assert_eq!(count(1.0), 10_000);
+        assert!((2_300..2_700).contains(&count(0.25)), "{}", count(0.25));
+    }
+
+    #[test]
+    fn settings_without_sense_are_refused() {
+        let check = |change: fn(&mut HpccPintConfig)| {
+            let mut config = HpccPintConfig::default();
+            change(&mut config);
+            config.check().map_err(|(key, _)| key)
+        };
+        assert_eq!(check(|pint| pint.log_base = 1.00020), Ok(()));
+        assert_eq!(check(|pint| pint.log_base = 500.0), Ok(()));
+        assert_eq!(check(|pint| pint.log_base = 1.0), Err("log_base"));
+        assert_eq!(check(|pint| pint.log_base = 1.00019), Err("log_base"));
+        assert_eq!(check(|pint| pint.log_base = 262_144.0), Err("log_base"));
+        assert_eq!(check(|pint| pint.sampled = 0.0), Err("sampled"));
+        assert_eq!(check(|pint| pint.sampled = 1.01), Err("sampled"));
+        assert_eq!(check(|pint| pint.target_utilisation = 0.0), Err("target_utilisation"));
+        assert_eq!(check(|pint| pint.header = Bytes(4097)), Err("header"));
+    }
+}

@@ -140,4 +140,29 @@ mod tests {
             assert_eq!(window.ssthresh, left * PATH.payload);
         }
     }
+
+    /// "_cwnd = min(_ssthresh, flightsize + _mss)" before the threshold is half of it, but only
+    /// while a recovery lasts.
+    #[test]
+    fn a_timeout_in_a_recovery_halves_what_is_in_flight() {
+        for (recovers, flight, threshold) in [
+            (true, 2_000, 2_000),
+            (true, 6_000, 3_500),
+            (true, 30_000, 5_000),
+            (false, 2_000, 10_000),
+        ] {
+            let (mut window, mut pace) = HtsimWindow::start(&TcpConfig::default(), &PATH);
+            window.cwnd = 20_000;
+            if recovers {
+                window.halve(&PATH, &mut pace);
+                assert_eq!(window.cwnd, 10_000);
+            }
+            let loss = Loss { now: 0, flight, again: false };
+            window.collapse(&PATH, &loss, &mut pace);
+            assert_eq!((window.ssthresh, window.cwnd, pace.window), (threshold, 1_000, 1_000));
+            // The timeout has ended the recovery.
+            window.collapse(&PATH, &Loss { again: true, ..loss }, &mut pace);
+            assert_eq!(window.ssthresh, 2_000);
+        }
+    }
 }

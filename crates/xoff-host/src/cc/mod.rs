@@ -27,6 +27,8 @@ mod ns3_cubic;
 mod ns3_dctcp;
 mod pfabric;
 mod powertcp;
+#[cfg(test)]
+mod seam_tests;
 mod settings;
 mod swift;
 mod timely;

@@ -286,4 +286,22 @@ mod tests {
             assert_eq!(window.threshold, (threshold / 2 / 1000 * 1000).max(2000));
         }
     }
+
+    /// "cwnd += SMSS*SMSS/cwnd", and a byte at least (RFC 5681 §3.1, eq. 3).
+    #[test]
+    fn each_acknowledgement_adds_a_byte_at_least() {
+        let config = TcpConfig {
+            initial_ssthresh: xoff_core::Bytes(1),
+            increase: Increase::PerAck,
+            ..TcpConfig::default()
+        };
+        let (control, pace) = NewReno::start(&config, &PATH);
+        let mut driver = Driver::new(control, pace);
+        for (before, after) in [(10_000, 10_100), (2_000_000, 2_000_001)] {
+            driver.control.window.bytes = before;
+            let ack = Ack { acked: 1000, in_flight: before, ..Ack::default() };
+            driver.control.on_ack(&PATH, &ack, &mut driver.pace);
+            assert_eq!(driver.control.window.bytes, after);
+        }
+    }
 }

@@ -272,4 +272,12 @@ mod tests {
         assert_eq!(wrong(|timely| timely.hyper_increase = BitRate(0)), "hyper_increase");
         assert_eq!(wrong(|timely| timely.min_rate = BitRate(0)), "min_rate");
     }
+
+    /// The thresholds themselves are between them, and a flat RTT is no rising one.
+    #[test]
+    fn at_its_bounds_the_gradient_decides() {
+        for (rtts, rate) in [([42, 50], 36_000), ([492, 500], 36_000), ([100, 100], 50_100)] {
+            assert_eq!(rates(&TimelyConfig::default(), &rtts)[1], rate, "{rtts:?}");
+        }
+    }
 }

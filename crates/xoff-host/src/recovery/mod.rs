@@ -16,6 +16,8 @@ pub mod rto;
 pub mod sack;
 pub mod sack1;
 pub(crate) mod scoreboard;
+#[cfg(test)]
+mod seam_tests;
 pub(crate) mod selective_repeat;
 mod settings;
 #[cfg(test)]

@@ -108,3 +108,23 @@ impl Scoreboard {
         (arrived_bytes, bytes(self.arrived.count_missing(lost), last_lost))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Six packets: five of 1000 B, and the last of 500 B.
+    #[test]
+    fn a_short_last_packet_counts_as_what_it_is() {
+        let mut board = Scoreboard::default();
+        assert_eq!(board.bytes(1000, 5500), (0, 0));
+        board.on_timeout(0, 6);
+        assert_eq!(board.bytes(1000, 5500), (0, 5500));
+        board.insert(5..6);
+        assert_eq!(board.bytes(1000, 5500), (500, 5000));
+        board.insert(0..1);
+        assert_eq!(board.bytes(1000, 5500), (1500, 4000));
+        // No packet is short in a flow of six full ones.
+        assert_eq!(board.bytes(1000, 6000), (2000, 4000));
+    }
+}

@@ -361,3 +361,6 @@ impl AnyHop {
         each_hop!(self, hop => hop.holds_paused(ingress))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,8 @@
 
 mod delays;
 mod drr;
+#[cfg(test)]
+mod egress_tests;
 mod ets;
 mod fifo;
 mod fixed_queues;
@@ -17,6 +19,8 @@ mod per_flow;
 mod per_flow_queues;
 mod per_flow_srf;
 mod pfabric;
+#[cfg(test)]
+mod seam_tests;
 mod settings;
 mod sfqcodel;
 mod srf;

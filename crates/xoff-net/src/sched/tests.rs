@@ -29,7 +29,9 @@ fn steps(queues: u8) -> impl Strategy<Value = Vec<Step>> {
 /// The schedulers that a scenario can ask for, over queues of hop controls that they serve.
 fn all_schedulers() -> Vec<AnyScheduler> {
     let assigned = AssignedQueues { count: 8, division: None, pauses_flows: false, tofino: None };
-    let hops = [HopQueues::Any, HopQueues::Classes, HopQueues::Assigned(assigned)];
+    let of_flows = AssignedQueues { pauses_flows: true, ..assigned.clone() };
+    let assigned = [assigned, of_flows].map(HopQueues::Assigned);
+    let hops: Vec<_> = [HopQueues::Any, HopQueues::Classes].into_iter().chain(assigned).collect();
     let mut schedulers = Vec::new();
     for mut config in SchedulerConfig::all() {
         config.derive(Ps::from_us(10)).unwrap();
@@ -59,6 +61,7 @@ fn what_joins_leaves_once_and_flows_stay_in_order() {
             }
         }
         assert!(left.len() == 67, "{scheduler:?}");
+        assert!(each_scheduler!(&scheduler, queues => queues.active()) > 1, "{scheduler:?}");
         while each_scheduler!(&scheduler, queues => queues.is_ready()) {
             left.extend(each_scheduler!(&mut scheduler, queues => queues.pop(&mut pool)));
         }
@@ -71,34 +74,33 @@ fn what_joins_leaves_once_and_flows_stay_in_order() {
         left.dedup();
         assert_eq!(left.len(), 200, "{scheduler:?}");
         assert_eq!(each_scheduler!(&scheduler, queues => queues.occupied()), 0, "{scheduler:?}");
+        assert_eq!(each_scheduler!(&scheduler, queues => queues.active()), 0, "{scheduler:?}");
     }
 }
 
-/// A search for the packets held by pauses finds them, with every scheduler.
+/// Schedulers with a queue for each flow pause as a whole, by any mask.
 #[test]
-fn what_waits_in_paused_queues_is_held() {
-    for scheduler in [
-        AnyScheduler::Drr(Drr::new(4, 1000)),
-        AnyScheduler::DrrFlows(DrrFlows::new(4, 1000)),
-        AnyScheduler::TrafficManager(TrafficManager::new(4, 1000, 176, 0)),
-        AnyScheduler::Srf(Srf::new(4)),
-        AnyScheduler::Fifo(Fifo::default()),
-        AnyScheduler::Priorities(Priorities::new(4)),
-        AnyScheduler::Ets(ets("2,0", "1,3,1,1,2,1,1,1")),
+fn a_paused_port_sends_nothing() {
+    let codel = SfqCodelConfig::default().derived(Ps::from_us(10));
+    for mut scheduler in [
+        AnyScheduler::PerFlow(PerFlow::new(1000)),
+        AnyScheduler::PerFlowSrf(PerFlowSrf::default()),
+        AnyScheduler::PFabric(PFabric::default()),
+        AnyScheduler::SfqCodel(SfqCodel::new(&codel, 1000, 1)),
     ] {
-        let (mut pool, mut port) = (Pool::default(), Egress::new(scheduler));
-        for (queue, flow) in [(1, 5), (2, 6), (1, 7)] {
-            let mut packet = Packet::new(Kind::Data, 1000);
-            (packet.queue, packet.flow) = (queue, flow);
-            let id = pool.insert(packet);
-            each_scheduler!(&mut port.scheduler, queues => queues.push(&mut pool, id));
-        }
-        port.set_paused(0, 1 << 1);
-        let held = port.held(&pool).into_iter().map(|packet| packet.flow);
-        assert_eq!(held.collect::<Vec<_>>(), [5, 7], "{:?}", port.scheduler);
-        assert_eq!(port.held_bytes(), 2000, "{:?}", port.scheduler);
-        port.set_paused(10, 0);
-        assert!(port.held(&pool).is_empty() && port.held_bytes() == 0 && port.paused() == 0);
+        let mut pool = Pool::default();
+        let id = pool.insert(Packet::new(Kind::Data, 1000));
+        each_scheduler!(&mut scheduler, queues => {
+            assert!(queues.may_pass(0) && queues.occupied() == 0);
+            queues.set_paused(1);
+            assert!(!queues.may_pass(0));
+            queues.push(&mut pool, id);
+            assert_eq!((queues.occupied(), queues.paused(), queues.active()), (1, 1, 1));
+            assert!(!queues.is_ready() && queues.pop(&mut pool).is_none());
+            queues.set_paused(0);
+            assert!(queues.is_ready() && queues.paused() == 0);
+            assert_eq!(queues.pop(&mut pool), Some(id));
+        });
     }
 }
 
@@ -142,6 +144,7 @@ fn obeys_pauses(mut scheduler: impl Scheduler, queues: u8, steps: &[Step]) {
 fn passing_is_joining_and_leaving<S: Scheduler>(make: impl Fn() -> S, steps: &[Step]) {
     let (mut passed, mut joined) = (make(), make());
     let mut pool = Pool::default();
+    assert!(passed.may_pass(0), "an idle port lets a packet pass");
     for &step in steps {
         match step {
             Step::Push(queue) => {
@@ -181,6 +184,11 @@ proptest! {
     #[test]
     fn passing_a_traffic_manager_changes_no_turn(steps in steps(31), behind in 0u32..3000) {
         passing_is_joining_and_leaving(|| TrafficManager::new(31, 500, 176, behind), &steps);
+    }
+
+    #[test]
+    fn passing_queues_of_flows_changes_no_turn(steps in steps(31)) {
+        passing_is_joining_and_leaving(|| DrrFlows::new(31, 500), &steps);
     }
 
     #[test]

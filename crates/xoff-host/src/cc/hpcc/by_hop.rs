@@ -232,4 +232,19 @@ mod tests {
         react(&mut control, 2000, &[entry(8, 100_000, 50_000)]);
         assert!(control.rebases_pacing());
     }
+
+    /// Entries must all be newer than those of the last acknowledgement that was not overtaken.
+    #[test]
+    fn an_overtaken_acknowledgement_says_nothing() {
+        let mut control = Hpcc::new(&HpccConfig { multi_rate: true, ..exact() }, &PATH);
+        react(&mut control, 1000, &[entry(8, 100_000, 50_000)]);
+        for old in [entry(0, 0, 50_000), entry(8, 100_000, 50_000)] {
+            assert_eq!(react(&mut control, 2000, &[old]), PATH.line_rate);
+            assert!(!control.rebases_pacing());
+        }
+        // A base RTT at line rate with half a BDP queued, since the first one.
+        let rate = react(&mut control, 2000, &[entry(16, 200_000, 50_000)]);
+        assert_eq!(rate, (1e11 / (1.5 / 0.95)) as u64 + 40_000_000);
+        assert!(control.rebases_pacing());
+    }
 }

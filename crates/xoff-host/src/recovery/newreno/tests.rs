@@ -150,3 +150,12 @@ fn htsim_sends_nothing_new_at_the_third_duplicate_and_keeps_a_packet() {
     sender.on_answer(&at(17, 25), &answer(9));
     assert_eq!(sender.beyond(PAYLOAD), -1000);
 }
+
+#[test]
+fn a_short_last_packet_is_repeated_as_it_is() {
+    let mut sender = sender(AfterRecovery::Threshold);
+    for (packet, bytes) in [(None, 0), (Some(4), 1000), (Some(5), 500)] {
+        sender.resend = packet;
+        assert_eq!(sender.lost_bytes(PAYLOAD, 5500), bytes);
+    }
+}

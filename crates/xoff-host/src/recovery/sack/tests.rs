@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use xoff_net::Kind;
 
 use super::super::tests::{Fate, PAYLOAD, Path, Way, fate};
+use super::super::{NewRenoRecovery, Sack1Config};
 use super::*;
 use crate::transport::Recovery;
 
@@ -248,8 +249,11 @@ fn an_acknowledgement_has_the_newest_block() {
 #[test]
 fn a_sender_stays_within_the_range_of_a_block() {
     let path = crate::cc::PATH;
-    let packets = TcpConfig::default().reach(&path) / path.payload;
-    assert_eq!(packets, u64::from(u16::MAX));
+    let recoveries: [&dyn RecoverySettings; 3] =
+        [&TcpConfig::default(), &NewRenoRecovery::default(), &Sack1Config::default()];
+    for recovery in recoveries {
+        assert_eq!(recovery.reach(&path) / path.payload, u64::from(u16::MAX));
+    }
 }
 
 #[test]
@@ -264,4 +268,23 @@ fn without_prr_a_recovery_leaves_the_window_to_the_control() {
         payload: PAYLOAD,
     };
     assert_eq!(sender.reduce(&at, 10 * PAYLOAD), None);
+}
+
+#[test]
+fn a_short_last_packet_is_rescued_as_it_is() {
+    let mut sender = Sender::new(&TcpConfig::default());
+    for (packet, bytes) in [(None, 0), (Some(4), 1000), (Some(5), 500)] {
+        sender.rescue = packet;
+        assert_eq!(sender.bytes(PAYLOAD, 5500), (0, bytes));
+    }
+}
+
+/// Packet 3 of 10 is lost. All others arrive, so nothing is rescued.
+#[test]
+fn a_recovery_rescues_nothing_that_has_arrived() {
+    let mut forth = vec![Fate::Arrives; 10];
+    forth[3] = Fate::Lost;
+    let mut path = path(10_000, 30, forth);
+    path.run();
+    assert_eq!((&path.log[10..], path.timeouts), (&[3000][..], 0));
 }

@@ -77,3 +77,12 @@ fn blocks_behind_a_timeout_are_news_once() {
     sender.on_answer(&after(SENT.high), &answer);
     assert!(!sender.on_block(30, beyond(30)), "it is known");
 }
+
+#[test]
+fn a_short_last_packet_is_repeated_as_it_is() {
+    let mut sender = Sender::new(&TcpConfig::default());
+    for (packet, bytes) in [(None, 0), (Some(4), 1000), (Some(5), 500)] {
+        sender.first = packet;
+        assert_eq!(sender.lost_bytes(PAYLOAD, 5500), bytes);
+    }
+}

@@ -156,3 +156,34 @@ fn a_sticky_threshold_stays_within_the_range_of_stamps() {
     assert_eq!(sticky_units(2.0, 1024), 2);
     assert_eq!(sticky_units(1e6, 10_000_000), u32::MAX / 2);
 }
+
+#[test]
+fn counts_of_switches_add_up() {
+    let of = |unit: u64| BfcStats {
+        assignment: AssignmentStats {
+            assignments: unit,
+            collisions: 2 * unit,
+            reassignments: 3 * unit,
+            table_collisions: 4 * unit,
+        },
+        frames: PauseFrames { pauses: 5 * unit, resumes: 6 * unit, refreshes: 7 * unit },
+    };
+    let mut all = BfcStats::default();
+    [of(10), of(3)].iter().for_each(|other| all.add(other));
+    assert_eq!(all, of(13));
+    assert_eq!(PauseFrames { pauses: 2, resumes: 3, refreshes: 5 }.all(), 10);
+}
+
+/// Queues 0 and 1 are taken, and one of them empties. Queue 2 is the next in turn. The empty queue
+/// has a lower number.
+#[test]
+fn the_lowest_empty_queue_may_be_one_that_has_just_emptied() {
+    for empty_queue in [EmptyQueueOrder::Rotating, EmptyQueueOrder::Lowest] {
+        let mut bench = silent(&BfcConfig { empty_queue, ..BfcConfig::default() });
+        assert_eq!([0, 1].map(|flow| bench.send(0, data(flow, 1, 0)).0), [0, 1]);
+        let emptied = bench.leave(0).0.queue;
+        assert!(emptied < 2);
+        let next = if empty_queue == EmptyQueueOrder::Lowest { emptied } else { 2 };
+        assert_eq!(bench.send(0, data(2, 1, 0)).0, next, "{empty_queue:?}");
+    }
+}

@@ -317,3 +317,6 @@ impl BfcConfig {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

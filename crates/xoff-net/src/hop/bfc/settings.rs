@@ -248,3 +248,6 @@ impl BfcConfig {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

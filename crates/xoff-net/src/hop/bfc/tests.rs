@@ -231,3 +231,31 @@ fn passes_as_if_joined<B: Backpressure + std::fmt::Debug>(
         assert_eq!(format!("{:?}", passed.bfc), format!("{:?}", joined.bfc));
     }
 }
+
+/// Three packets are reasons to pause. Without one of them the pause is the same, but not the
+/// count.
+#[test]
+fn a_recount_misses_one_reason_of_several() {
+    let mut bench = Bench::new(&BfcConfig::default());
+    (0..26).for_each(|_| _ = bench.enqueue(0, 5, 2, 7));
+    let waiting = recount::waiting(0, &bench.queues, &bench.pool);
+    assert_eq!(bench.bfc.backpressure.recount(&waiting), Ok(()));
+    assert!(bench.bfc.backpressure.recount(&waiting[..25]).is_err());
+}
+
+/// 25 packets of 1000 B are as long as the threshold, which is no excess.
+#[test]
+fn a_queue_as_long_as_the_threshold_pauses_nobody() {
+    let config = BfcConfig { threshold: ThresholdRule::Fixed, ..BfcConfig::default() };
+    let first = |pauses: &mut dyn FnMut() -> bool| (1..50).find(|_| pauses());
+    let packet = || Packet { wire_bytes: 1000, ..data(5, 2, 7) };
+    let mut by_count = Bench::of(&config, Bfc::new(&config, &[PORT; 4]));
+    assert_eq!(first(&mut || by_count.send(0, packet()).1.is_some()), Some(26));
+    let mut by_length = Bench::of(&config, Bfc::by_occupancy(&config, &[PORT; 4]));
+    assert_eq!(first(&mut || by_length.send(0, packet()).1.is_some()), Some(26));
+    assert_eq!(by_length.leave(0).1, Some(Signal::new(2, Ask::Resume, 1 << 7)));
+    // Th = 2 us x 4.192 Gb/s = 1048 B.
+    let slow = [BfcPort { rate: 4_192_000_000, ..PORT }];
+    assert!(Bfc::new(&config, &slow).pass(0, 0, &data(5, 0, 7)));
+    assert!(Bfc::by_occupancy(&config, &slow).pass(0, 0, &data(5, 0, 7)));
+}

@@ -329,3 +329,24 @@ fn thresholds_in_a_wrong_order_are_refused() {
         assert_eq!(bad.check(capacity).unwrap_err().0, key);
     }
 }
+
+/// A recount compares the bytes at both ends, and each pause with its reasons.
+#[test]
+fn a_recount_misses_bytes_and_pauses() {
+    use crate::hop::pfc::{DrainBytes, Scope, Thresholds};
+    let thresholds = [Thresholds { xoff: 10_000, xon: 4_000 }; 2];
+    let own = || Pfc::<DrainBytes>::by_drain_bytes(Scope::Class, 8, &thresholds);
+    let make = || Capfc::new(&config(Policy::StopMax, 0.8), 2, own());
+    let nothing = [[0; CLASSES]; 2];
+    let is_right = |capfc: &Capfc<DrainBytes>| capfc.recount(&nothing, &nothing).is_ok();
+    assert!(is_right(&make()));
+    let mut paused = make();
+    paused.inputs[1].paused = 1;
+    assert!(!is_right(&paused), "a pause without a reason");
+    let mut queued = make();
+    queued.queued[0][3] = 1;
+    assert!(!is_right(&queued));
+    let mut held = make();
+    held.own.add(0, 3, 1);
+    assert!(!is_right(&held));
+}

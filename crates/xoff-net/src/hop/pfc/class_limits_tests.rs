@@ -285,3 +285,56 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn counts_of_switches_add_up() {
+    let of = |unit: u64| Refused {
+        threshold: unit,
+        headroom: 2 * unit,
+        headroom_pool: 3 * unit,
+        memory: 4 * unit,
+    };
+    let mut all = Refused::default();
+    [of(10), of(3)].iter().for_each(|other| all.add(other));
+    assert_eq!(all, of(13));
+}
+
+/// A packet that fits by the limits of its class has found the memory full.
+#[test]
+fn a_refusal_without_a_limit_is_one_of_the_memory() {
+    let mut pfc = switch(Some(&PfcConfig::default()), "3: headroom 60KB");
+    pfc.on_refused(2, &packet(3, 1));
+    let refused = Refused { memory: 1, ..Refused::default() };
+    assert_eq!(pfc.class_stats().refused[3], refused);
+}
+
+/// Packets of 1000 B in a memory of 10 KB: a queue as long as its threshold takes no more, and the
+/// last packet may fill the memory. An alpha of 0 is no limit.
+#[test]
+fn a_lossy_queue_is_full_at_its_threshold_or_with_the_memory() {
+    for (by_class, packets) in [("0: alpha 1", 5), ("0: alpha 64", 10)] {
+        let mut pfc = switch_of(10_000, None, by_class);
+        let fits = (0..20).take_while(|_| enter(&mut pfc, (0, 1, 2)).is_some()).count();
+        assert_eq!(fits, packets, "{by_class}");
+    }
+    let buffer = BufferConfig { size: Bytes(10_000), alpha: 0.0, ..buffer("3: alpha 1") };
+    let mut pfc =
+        ClassPfc::by_class(MemoryPlan { pfc: None, buffer: &buffer }, &[PORT], 1).unwrap();
+    let fits = (0..20).take_while(|_| enter(&mut pfc, (0, 0, 0)).is_some()).count();
+    assert_eq!(fits, 10);
+}
+
+/// Without a pool of headrooms each class has all of its own, though the memory sets it aside once
+/// for all that are not named.
+#[test]
+fn classes_without_a_pool_of_headrooms_do_not_share() {
+    let buffer = buffer("0: lossy");
+    let plan = MemoryPlan { pfc: Some(&PfcConfig::default()), buffer: &buffer };
+    let mut pfc = ClassPfc::by_class(plan, &[PORT], PORT.rate).unwrap();
+    for class in [2, 5] {
+        while enter(&mut pfc, (class, 0, 0)).is_some() {}
+        assert_eq!(pfc.count_of(0, &packet(class, 0)).0.headroom, 37_000);
+    }
+    let refused = Refused { headroom: 1, ..Refused::default() };
+    assert_eq!(pfc.class_stats().refused[5], refused);
+}

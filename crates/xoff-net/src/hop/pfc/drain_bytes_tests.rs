@@ -76,3 +76,24 @@ proptest! {
         }
     }
 }
+
+/// XOFF is at 10 000 B and XON below 4000 B: a pause must be there, may be there, or may not.
+#[test]
+fn a_recount_knows_which_pauses_must_and_may_be_there() {
+    for (bytes, paused, is_right) in [
+        (10_000, 0, false),
+        (10_000, 0b1000_0000, true),
+        (9_999, 0, true),
+        (4_000, 0b1000_0000, true),
+        (3_999, 0b1000_0000, false),
+    ] {
+        let mut pauses = pauses(Scope::Class, 8);
+        pauses.add(1, 7, bytes);
+        pauses.ingresses[1].paused = paused;
+        let mut held = [[0; CLASSES]; 2];
+        held[1][7] = u32::from(bytes);
+        assert_eq!(pauses.recount(&held).is_ok(), is_right, "{bytes} {paused:#b}");
+        held[1][7] += 1;
+        assert!(pauses.recount(&held).is_err(), "a byte more than is counted");
+    }
+}

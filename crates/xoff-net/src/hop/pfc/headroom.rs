@@ -147,4 +147,17 @@ mod tests {
         assert_eq!(thresholds(&click, 2), Some(Thresholds { xoff: 48_698, xon: 16_838 }));
         assert_eq!(thresholds(&click, 8), None);
     }
+
+    /// XOFF needs a byte of its own, and XON may be as high.
+    #[test]
+    fn thresholds_are_exact() {
+        assert_eq!(Thresholds::highest_xoff(8 * 4_838, 8, 4_838), None);
+        assert_eq!(Thresholds::highest_xoff(8 * 4_838 + 8, 8, 4_838), Some(1));
+        let with = |xon| {
+            let config = PauseConfig { xon: Bytes(xon), ..PauseConfig::default() };
+            config.with_xoff(5_000, 6_000).map_err(|(key, _)| key)
+        };
+        let at_most = Ok(Thresholds { xoff: 5_000, xon: 5_000 });
+        assert_eq!([with(0), with(5_000), with(5_001)], [at_most, at_most, Err("xon")]);
+    }
 }

@@ -155,4 +155,22 @@ mod tests {
         assert_eq!(obeyed.on_sent(1, 64, true), Some(0b111));
         assert_eq!(obeyed.obey(20, Request { port: 0, ..TWO }, true), 0b110);
     }
+
+    /// Hardware that holds one packet sends it before the pause begins. After a resume, or when it
+    /// is over, no pause begins.
+    #[test]
+    fn a_pause_that_is_over_does_not_begin() {
+        let pending = |outstanding| {
+            let mut obeyed = Obeyed::new(0, outstanding, 1530, 2);
+            assert_eq!(obeyed.obey(0, TWO, false), 0);
+            obeyed
+        };
+        assert_eq!(pending(1_530).on_sent(1, 1530, false), Some(0b110));
+        let mut resumed = pending(6_120);
+        assert_eq!(resumed.obey(10, Request { pause_ps: 0, ..TWO }, false), 0);
+        assert_eq!(resumed.on_sent(1, 1530, true), None);
+        let mut expired = pending(6_120);
+        assert_eq!(expired.expire(500, 1), 0);
+        assert_eq!(expired.on_sent(1, 64, true), None);
+    }
 }

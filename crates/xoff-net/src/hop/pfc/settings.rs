@@ -122,3 +122,40 @@ impl HopSettings for PfcConfig {
         Ok(AnyHop::ElidingPfc(Eliding::new(pfc, ports.len(), site.elided)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_checked_at_their_bounds() {
+        let check = |change: fn(&mut PfcConfig)| {
+            let mut config = PfcConfig::default();
+            change(&mut config);
+            config.check().map_err(|(key, _)| key)
+        };
+        assert_eq!(check(|pfc| pfc.threshold = 1.0), Ok(()));
+        assert_eq!(check(|pfc| pfc.threshold = 1.01), Err("threshold"));
+        assert_eq!(check(|pfc| pfc.headroom_oversubscription = 1.0), Ok(()));
+        let error = check(|pfc| pfc.headroom_oversubscription = 0.99);
+        assert_eq!(error, Err("headroom_oversubscription"));
+        assert_eq!(check(|pfc| pfc.watchdog_detection.0 = 0), Err("watchdog_detection"));
+        assert_eq!(check(|pfc| pfc.watchdog_restoration.0 = 0), Err("watchdog_restoration"));
+    }
+
+    /// Headrooms that one pool holds in full lose nothing.
+    #[test]
+    fn a_pool_of_headrooms_and_a_watchdog_lose_packets_and_leave_no_pair_out() {
+        for (times, watchdog, elides, loses) in [
+            (0.0, Watchdog::Off, true, None),
+            (1.0, Watchdog::Off, false, None),
+            (1.5, Watchdog::Off, false, Some("headroom_oversubscription")),
+            (0.0, Watchdog::Forward, false, Some("watchdog")),
+        ] {
+            let config =
+                PfcConfig { headroom_oversubscription: times, watchdog, ..PfcConfig::default() };
+            assert_eq!(config.can_elide().is_ok(), elides, "{times}");
+            assert_eq!(config.loses_packets().map(|(key, _)| key), loses, "{times}");
+        }
+    }
+}

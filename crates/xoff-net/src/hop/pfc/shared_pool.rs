@@ -323,6 +323,10 @@ impl Elide for Pfc {
 }
 
 #[cfg(test)]
+#[path = "threshold_tests.rs"]
+mod threshold_tests;
+
+#[cfg(test)]
 mod tests {
     use xoff_core::Bytes;
 

@@ -131,9 +131,22 @@ mod tests {
                 let found = cache.remaining(now, receiver, class);
                 let end = exact.entry((receiver, class)).or_insert(0);
                 prop_assert!(found <= end.saturating_sub(now));
+                // Nothing is lost as long as nothing collides.
+                prop_assert!(cache.collisions > 0 || found == end.saturating_sub(now));
                 cache.store(now, receiver, class, pause);
                 *end = (*end).max(now + pause);
             }
         }
+    }
+
+    /// A pause that ends now holds no entry any more.
+    #[test]
+    fn the_peak_counts_pauses_that_last() {
+        let mut cache = PauseCache::new(32_768);
+        cache.store(0, 5, 0, 50);
+        cache.store(50, 6, 0, 50);
+        assert_eq!(cache.peak, 1);
+        cache.store(60, 7, 0, 100);
+        assert_eq!((cache.peak, cache.collisions), (2, 0));
     }
 }

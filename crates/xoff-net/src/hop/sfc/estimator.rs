@@ -74,4 +74,17 @@ mod tests {
             }
         }
     }
+
+    /// 1000 packets at once are 1 048 000 B, and the link drains 125 000 B in tau. Of what is as
+    /// old as tau, 1 / e counts.
+    #[test]
+    fn a_burst_is_the_queue_that_it_makes() {
+        let mut estimator = IncastEstimator::new(TAU, RATE, 1);
+        let mut burst = (0..1000).map(|_| estimator.on_packet(0, 0, 1048));
+        assert_eq!(burst.nth(118), Some(0));
+        assert_eq!(burst.next(), Some(120 * 1048 - 125_000));
+        assert_eq!(burst.last(), Some(1_048_000 - 125_000));
+        let left = 1_048_000.0 * (-1.0f64).exp() + 1048.0 - 125_000.0;
+        assert!(estimator.on_packet(TAU, 0, 1048).abs_diff(left as u64) <= 1);
+    }
 }

@@ -89,7 +89,8 @@ impl HopSettings for SfcConfig {
     }
 
     fn bytes(&self, network: &NetworkSize) -> u128 {
-        let filter = if self.filter { u128::from(self.filter_cells) / 8 } else { 0 };
+        let cells = u128::from(self.filter_hashes) * u128::from(self.filter_cells);
+        let filter = if self.filter { cells / 8 } else { 0 };
         let cache = if self.cache { u128::from(self.cache_entries) * RECEIVER_BYTES } else { 0 };
         let estimator = if self.estimator { network.hosts * RECEIVER_BYTES } else { 0 };
         network.switches * (filter + cache) + network.racks * estimator
@@ -109,4 +110,45 @@ impl HopSettings for SfcConfig {
 /// The reason that a setting of the filter has no effect, if it has none.
 pub(super) fn without_filter(sfc: &SfcConfig) -> Option<String> {
     xoff_core::knobs::because(!sfc.filter, "sfc.filter = false")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hop::HopContext;
+    use xoff_core::{BitRate, Bytes, Ps};
+
+    /// A queue never exceeds a trigger of its greatest length.
+    #[test]
+    fn a_trigger_must_be_below_the_limit_of_a_queue() {
+        let derive = |limit| {
+            let context = HopContext {
+                base_rtt: Ps::from_us(10),
+                bandwidth_delay_product: Bytes(125_000),
+                slowest: BitRate::from_gbps(100),
+                host_rate: BitRate::from_gbps(100),
+                queue_limit: Some(Bytes(limit)),
+                longest_delays: (Ps::from_us(1), None),
+            };
+            SfcConfig::default().derive(&context).map_err(|(key, _)| key)
+        };
+        assert_eq!(derive(250_000).unwrap_err(), "trigger");
+        let derived = derive(250_001).unwrap();
+        assert_eq!(derived[0], ("sfc_trigger", Bytes(250_000).to_string()));
+    }
+
+    /// Three arrays of 65 536 bits, 32 768 entries of 20 B, and 20 B for each host at each rack.
+    #[test]
+    fn memory_is_that_of_filters_caches_and_estimators() {
+        let network = NetworkSize { hosts: 16, switches: 1, racks: 1, switch_ports: 16 };
+        let bytes = |change: fn(&mut SfcConfig)| {
+            let mut config = SfcConfig::default();
+            change(&mut config);
+            config.bytes(&network)
+        };
+        assert_eq!(bytes(|_| {}), 24_576 + 655_360);
+        assert_eq!(bytes(|sfc| sfc.estimator = true), 24_576 + 655_360 + 320);
+        assert_eq!(bytes(|sfc| sfc.cache = false), 24_576);
+        assert_eq!(bytes(|sfc| sfc.filter = false), 655_360);
+    }
 }

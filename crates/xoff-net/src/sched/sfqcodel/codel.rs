@@ -180,4 +180,11 @@ mod tests {
         // Due at 201, 271, 329 and 379 us.
         assert_eq!(drops(&mut codel, 340 * STEP, 341 * STEP, 6_000_000), [340 * STEP; 3]);
     }
+
+    /// "sojourn time below TARGET" is acceptable, the target itself is not.
+    #[test]
+    fn a_wait_as_long_as_the_target_is_too_long() {
+        let mut codel = Codel::default();
+        assert_eq!(drops(&mut codel, STEP, 150 * STEP, LAW.target_ps), [101 * STEP]);
+    }
 }

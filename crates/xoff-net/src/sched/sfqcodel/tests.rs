@@ -348,3 +348,8 @@ fn times_follow_from_the_base_rtt() {
         assert_eq!(config.check().unwrap_err().0, key);
     }
 }
+
+#[test]
+fn a_port_has_a_cache_line_for_each_bin() {
+    assert_eq!(CONFIG.port_bytes(), 65_536);
+}

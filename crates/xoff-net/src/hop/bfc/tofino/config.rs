@@ -80,3 +80,40 @@ impl TofinoConfig {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_checked_at_their_bounds() {
+        let bfc = BfcConfig { queues: 2, table_factor: 1, ..BfcConfig::default() };
+        let check = |full_packet, change: fn(&mut TofinoConfig)| {
+            let mut tofino = TofinoConfig { pipelines: 2, ..TofinoConfig::default() };
+            change(&mut tofino);
+            tofino.check(&bfc, full_packet).map_err(|(key, _)| key)
+        };
+        assert_eq!(check(1048, |tofino| tofino.pipelines = 0), Err("pipelines"));
+        // Two entries for two pipelines, but not for four.
+        assert_eq!(check(1048, |_| {}), Ok(()));
+        assert_eq!(check(1048, |tofino| tofino.pipelines = 4), Err("pipelines"));
+        assert_eq!(check(1048, |tofino| tofino.recirculation_share = 1.0), Ok(()));
+        let shares: [fn(&mut TofinoConfig); 2] =
+            [|tofino| tofino.recirculation_share = 0.0, |tofino| tofino.recirculation_share = 1.01];
+        for share in shares {
+            assert_eq!(check(1048, share), Err("recirculation_share"));
+        }
+        assert_eq!(check(1048, |tofino| tofino.cell = Bytes(1024)), Ok(()));
+        assert_eq!(check(1048, |tofino| tofino.cell = Bytes(1025)), Err("cell"));
+        assert_eq!(check(1048, |tofino| tofino.cell = Bytes(0)), Err("cell"));
+        assert_eq!(
+            check(1048, |tofino| tofino.recirculated_bytes = Bytes(0)),
+            Err("recirculated_bytes")
+        );
+        assert_eq!(check(1048, |tofino| tofino.egress_fifo = Bytes(1_000_000)), Ok(()));
+        assert_eq!(check(1048, |tofino| tofino.egress_fifo = Bytes(1_000_001)), Err("egress_fifo"));
+        // Headers of 48 B are 12 % of packets of 400 B, all that recirculation has.
+        assert_eq!(check(400, |_| {}), Ok(()));
+        assert_eq!(check(399, |_| {}), Err("recirculated_bytes"));
+    }
+}

@@ -276,3 +276,44 @@ proptest! {
         prop_assert!(paused.is_empty());
     }
 }
+
+/// Th = 2 us x 50 Gb/s = 12 500 B: 11 packets of 1056 B in cells are below it.
+#[test]
+fn the_threshold_follows_the_rate_of_its_port() {
+    let mut bench = tofino(&config(), None);
+    bench.hop.on_rate(0, PORT.rate / 2);
+    let pauses = (1..50).find(|_| {
+        bench.enqueue(0, 3, 5);
+        !bench.signals.is_empty()
+    });
+    assert_eq!(pauses, Some(12));
+}
+
+/// With recirculation the dequeue operations come after the departure. Without it a packet passes
+/// if it is within the threshold, which is 250 B at 1 Gb/s.
+#[test]
+fn a_packet_passes_only_without_recirculation_and_within_the_threshold() {
+    let hardware = TofinoConfig::default();
+    for (hardware, rate, passes) in
+        [(Some(&hardware), PORT.rate, false), (None, PORT.rate, true), (None, 1_000_000_000, false)]
+    {
+        let rng = Rng::stream(1, Purpose::Recirculation, 0);
+        let mut hop = Tofino::new(&config(), hardware, &[BfcPort { rate, ..PORT }; 8], rng);
+        assert_eq!(hop.pass(0, 0, &Packet::new(Kind::Data, 1048)), passes, "{rate}");
+    }
+}
+
+#[test]
+fn counts_of_switches_add_up() {
+    let of = |unit: u64| TofinoStats {
+        recirculation: RecirculationStats { headers: unit, bytes: 2 * unit, longest_wait_ps: 0 },
+        unseen_collisions: 3 * unit,
+    };
+    let mut all = TofinoStats::default();
+    [of(10), of(3)].iter().for_each(|other| all.add(other));
+    assert_eq!(all, of(13));
+    let wait = |longest_wait_ps| RecirculationStats { longest_wait_ps, ..Default::default() };
+    let mut longest = wait(5);
+    [wait(9), wait(7)].iter().for_each(|other| longest.add(other));
+    assert_eq!(longest, wait(9), "the longest wait of all");
+}
