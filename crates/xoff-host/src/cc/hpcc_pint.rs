@@ -54,7 +54,7 @@ window_follows_rate = true
 impl ControlSettings for HpccPintConfig {
     fn check(&self) -> Checked {
         if self.log_base <= 1.0 || !(1.0..=16.0).contains(&Code::bits(self.log_base)) {
-            let message = "log_base must be from 1.00020 to 500: codes have 1 to 16 bits";
+            let message = "log_base must be 1.00020 or more, below 262144: codes have 1 to 16 bits";
             return Err(("log_base", message.into()));
         }
         if !(self.sampled > 0.0 && self.sampled <= 1.0) {

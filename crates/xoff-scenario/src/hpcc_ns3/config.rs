@@ -229,7 +229,7 @@ impl Config {
         let fits = self.pint_base > 1.0 && (1.0..=16.0).contains(&bits);
         if self.control == Control::HpccPint && !fits {
             return Err(format!(
-                "PINT_LOG_BASE {}: expected a base from 1.00020 to 500",
+                "PINT_LOG_BASE {}: expected a base of at least 1.00020 and below 262144",
                 self.pint_base
             ));
         }

@@ -39,7 +39,7 @@ fn keys_are_honoured_known_or_refused_by_name() {
         ),
         (
             "CC_MODE 10\nPINT_LOG_BASE 1",
-            "config.txt: PINT_LOG_BASE 1: expected a base from 1.00020 to 500",
+            "config.txt: PINT_LOG_BASE 1: expected a base of at least 1.00020 and below 262144",
         ),
         (
             "L2_BACK_TO_ZERO 1",
