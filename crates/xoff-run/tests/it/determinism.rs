@@ -74,8 +74,8 @@ fn assert_same_however_cut(scheme: &str, overrides: &[&str]) -> Outcome {
     whole
 }
 
-/// Three threads have partitions of unequal size. Eight have one rack each. Random waits let threads
-/// meet in a different order at every window.
+/// Three threads have partitions of unequal size. Eight have one rack each. With random waits,
+/// threads meet in a different order at every window.
 #[test]
 fn every_preset_runs_the_same_on_any_number_of_threads() {
     for (scheme, _) in presets() {
