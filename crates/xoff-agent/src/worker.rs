@@ -158,11 +158,12 @@ impl<'a, P: DataPlane> Worker<'a, P> {
                 // The kernel tells of an earlier datagram that found no allocator.
                 Err(_) => continue,
             };
-            if self.config.allocators.contains(&from) {
+            let allocator = self.config.allocators.iter().position(|&address| address == from);
+            if let Some(allocator) = allocator {
                 self.counts.received_datagrams += 1;
                 self.counts.received_bytes += length as u64;
                 // What is refused is counted by the endpoint, and changes nothing.
-                let _ = self.endpoint.receive(&buffer[..length], now_ns());
+                let _ = self.endpoint.receive(allocator, &buffer[..length], now_ns());
             }
         }
     }

@@ -39,7 +39,7 @@ impl Standby {
         while udp.receive(|datagram, from| {
             if from == *primary {
                 // Refused ones are counted by the endpoint.
-                let _ = endpoint.receive(datagram, now);
+                let _ = endpoint.receive(0, datagram, now);
             }
         })? > 0
         {}

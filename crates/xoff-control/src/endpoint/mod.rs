@@ -156,16 +156,23 @@ impl Endpoint {
         self.open.as_ref().map(|open| open.allocator)
     }
 
-    /// A datagram has arrived.
+    /// A datagram has arrived from the address of an allocator. All of them have this endpoint's
+    /// key, so only that address tells them apart.
     ///
     /// # Errors
     /// The reason if it is refused, which is counted.
-    pub fn receive(&mut self, datagram: &[u8], now: Nanos) -> Result<(), Refused> {
+    pub fn receive(
+        &mut self,
+        allocator: usize,
+        datagram: &[u8],
+        now: Nanos,
+    ) -> Result<(), Refused> {
         self.advance(now);
-        self.accept(datagram, now).inspect_err(|&reason| self.refused.count(reason))
+        let accepted = self.accept(allocator, datagram, now);
+        accepted.inspect_err(|&reason| self.refused.count(reason))
     }
 
-    fn accept(&mut self, datagram: &[u8], now: Nanos) -> Result<(), Refused> {
+    fn accept(&mut self, allocator: usize, datagram: &[u8], now: Nanos) -> Result<(), Refused> {
         let header = Header::parse(datagram)?;
         if !matches!(header.kind, Kind::Welcome | Kind::Reset | Kind::Rates) {
             return Err(Refused::Kind);
@@ -178,11 +185,11 @@ impl Endpoint {
         }
         match Body::parse(header.kind, datagram)? {
             Body::Welcome { keepalive_us, flowlets } => {
-                self.on_welcome(&header, keepalive_us, flowlets, now)
+                self.on_welcome(allocator, &header, (keepalive_us, flowlets), now)
             }
-            Body::Reset => self.on_reset(&header, now),
+            Body::Reset => self.on_reset(allocator, &header, now),
             Body::Rates { ack, lifetime_us, rates } => {
-                let open = Self::connection(&mut self.open, &header)?;
+                let open = Self::connection(&mut self.open, allocator, &header)?;
                 if !open.received.is_new(header.sequence) {
                     return Err(Refused::Sequence);
                 }
@@ -221,26 +228,29 @@ impl Endpoint {
 
     fn connection<'a>(
         open: &'a mut Option<Connection>,
+        allocator: usize,
         header: &Header,
     ) -> Result<&'a mut Connection, Refused> {
         open.as_mut()
             .filter(|open| {
-                (open.endpoint_token, open.allocator_token)
-                    == (header.endpoint_token, header.allocator_token)
+                (open.allocator, open.endpoint_token, open.allocator_token)
+                    == (allocator, header.endpoint_token, header.allocator_token)
             })
             .ok_or(Refused::Connection)
     }
 
     fn on_welcome(
         &mut self,
+        allocator: usize,
         header: &Header,
-        keepalive_us: u32,
-        flowlets: u32,
+        (keepalive_us, flowlets): (u32, u32),
         now: Nanos,
     ) -> Result<(), Refused> {
         let opening = self
             .opening
-            .take_if(|opening| opening.token == header.endpoint_token)
+            .take_if(|opening| {
+                (opening.allocator, opening.token) == (allocator, header.endpoint_token)
+            })
             .ok_or(Refused::Connection)?;
         self.stats.connections += 1;
         self.close();
@@ -266,8 +276,8 @@ impl Endpoint {
         Ok(())
     }
 
-    fn on_reset(&mut self, header: &Header, now: Nanos) -> Result<(), Refused> {
-        Self::connection(&mut self.open, header)?;
+    fn on_reset(&mut self, allocator: usize, header: &Header, now: Nanos) -> Result<(), Refused> {
+        Self::connection(&mut self.open, allocator, header)?;
         self.stats.resets += 1;
         self.close();
         self.open(0, now);

@@ -1,6 +1,6 @@
 //! Several allocators, where one takes over from another.
 
-use xoff_control::Rate;
+use xoff_control::{EndpointId, Rate, Refused};
 
 use crate::world::{MILLI, QUIET, World};
 
@@ -114,4 +114,21 @@ fn an_allocator_that_is_late_gets_no_flowlets_again() {
     let since = world.allocators[0].sessions.stats.since(&before);
     assert_eq!((since.starts, since.connections), (0, 0));
     assert!(world.agrees(0));
+}
+
+/// All allocators have the endpoint's key: whoever copies a report to another allocator gets an
+/// authentic reset of the connection.
+#[test]
+fn a_report_copied_to_the_backup_ends_no_connection() {
+    let mut world = two_allocators();
+    let (now, mut events, mut buffer) = (world.now, Vec::new(), [0; 1500]);
+    let is_report = |datagram: &&Vec<u8>| datagram[3] == 4 && datagram[4..8] == [0; 4];
+    let report = world.recorded.iter().rfind(is_report).unwrap().clone();
+    let backup = &mut world.allocators[1].sessions;
+    assert_eq!(backup.receive(&report, now, &mut events), Err(Refused::Connection));
+    let (id, length) = backup.transmit(now, &mut buffer).expect("a reset");
+    assert_eq!((id, buffer[3]), (EndpointId(0), 3));
+    let endpoint = &mut world.servers[0].endpoint;
+    assert_eq!(endpoint.receive(1, &buffer[..length], now), Err(Refused::Connection));
+    assert_eq!((endpoint.allocator(), endpoint.stats.resets), (Some(0), 0));
 }
