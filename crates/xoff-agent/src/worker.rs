@@ -58,6 +58,8 @@ impl<'a, P: DataPlane> Worker<'a, P> {
         socket.set_nonblocking(true)?;
         let own = EndpointConfig {
             allocators: config.allocators.len(),
+            // As many as an allocator may accept: it says how many it does.
+            flowlets: u16::MAX,
             ..EndpointConfig::new(EndpointId(config.settings.endpoint))
         };
         let reaction = Histogram::new_with_bounds(1, LONGEST_NS, 3).map_err(io::Error::other)?;

@@ -15,7 +15,7 @@ pub use self::flowlets::{Rate, RateChange};
 xoff_core::counts! {
     /// Counters of an endpoint.
     pub struct EndpointStats {
-        /// Flowlets that were not reported, for lack of room.
+        /// Flowlets that could not be reported when they started, for lack of room.
         unreported,
         /// Hellos sent.
         hellos,
@@ -125,7 +125,7 @@ impl Endpoint {
 
     /// A flowlet starts. Until it gets a rate it is under its own congestion control. `path`
     /// selects a path to the destination, as agreed with the allocator. False if there is no room
-    /// to report it: then it never gets a rate.
+    /// for it: then it never gets a rate. One above the allocator's limit waits for another's end.
     pub fn start(&mut self, flowlet: u64, to: EndpointId, path: u32, now: Nanos) -> bool {
         self.advance(now);
         let has_room = self.flowlets.start(flowlet, (to, path), self.config.flowlets);
@@ -381,7 +381,8 @@ impl Endpoint {
                 report.end(slot);
             }
             while report.has_room_for_start()
-                && let Some(start) = self.flowlets.next_start(sequence, open.flowlets)
+                && let Some(start) =
+                    self.flowlets.next_start(sequence, open.flowlets, &mut self.stats.unreported)
             {
                 report.start(start);
             }
