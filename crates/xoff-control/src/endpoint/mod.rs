@@ -46,7 +46,7 @@ struct Opening {
     token: u64,
     /// Hellos to this allocator so far.
     hellos: u32,
-    /// Hellos to any allocator since the last connection.
+    /// Hellos to any allocator since the last connection, without probes.
     all_hellos: u32,
     /// When the next one is sent.
     next: Nanos,
@@ -415,7 +415,8 @@ impl Endpoint {
         let longer = (hello << opening.all_hellos.min(16)).min(probe);
         let wait = if is_probe { probe } else { longer + opening.token % (longer / 2).max(1) };
         opening.hellos += 1;
-        opening.all_hellos += 1;
+        // Probes find no silent allocator that must be spared when the connection ends.
+        opening.all_hellos += u32::from(!is_probe);
         opening.next = after(now, wait);
         self.stats.hellos += 1;
         let header = Header {
