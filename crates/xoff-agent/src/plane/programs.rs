@@ -5,8 +5,9 @@
 //! then the program's descriptor of the socket. Both are numbers of 32 bits. A program can name
 //! sockets of its own only. The end of its connection ends its flowlets.
 //!
-//! Rates have no lease. If the agent and its keeper are killed, a socket keeps its last rate until
-//! its program's next report, which fails and lifts the limit.
+//! Rates have no lease: they end with the plane. If its process is killed, a socket keeps its last
+//! rate until its program's next report, which fails and lifts the limit. What a socket has not sent
+//! when it is closed leaves at its last rate, after its flowlet has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -218,6 +219,12 @@ impl ProgramsPlane {
         into.push(Event::End { flowlet, time_ns: now_ns(), is_closed: copy.is_none() });
     }
 
+    /// Ends all flowlets.
+    fn release(&mut self) {
+        let programs: Vec<_> = self.programs.keys().copied().collect();
+        programs.into_iter().for_each(|program| self.forget(program, &mut Vec::new()));
+    }
+
     /// A program's connection has ended.
     fn forget(&mut self, program: u64, into: &mut Vec<Event>) {
         let of_program = self.of_socket.range((program, i32::MIN)..=(program, i32::MAX));
@@ -241,6 +248,13 @@ impl ProgramsPlane {
                 self.end_of(socket, into);
             }
         }
+    }
+}
+
+/// However the agent's work ends, its rates do, too.
+impl Drop for ProgramsPlane {
+    fn drop(&mut self) {
+        self.release();
     }
 }
 
@@ -287,8 +301,7 @@ impl DataPlane for ProgramsPlane {
     /// Also the end of all rates, when the agent ends.
     fn extend_lease(&mut self, until_ns: u64) -> io::Result<()> {
         if until_ns == 0 {
-            let programs: Vec<_> = self.programs.keys().copied().collect();
-            programs.into_iter().for_each(|program| self.forget(program, &mut Vec::new()));
+            self.release();
         }
         Ok(())
     }
@@ -382,6 +395,18 @@ mod tests {
         let ended = events(&mut plane);
         assert!(matches!(ended[..], [Event::End { flowlet: 2, is_closed: true, .. }]), "{ended:?}");
         assert!(!plane.is_live(2));
+    }
+
+    #[test]
+    fn rates_end_with_the_plane() {
+        let (mut plane, program) = plane("ends");
+        let (sender, _receiver) = connection();
+        report(&program, START, sender.as_raw_fd());
+        assert_eq!(events(&mut plane).len(), 1);
+        plane.set_rate(1, Some(1_000_000)).unwrap();
+        assert_eq!(sys::max_pacing_rate(sender.as_fd()), 1_000_000);
+        drop(plane);
+        assert_eq!(sys::max_pacing_rate(sender.as_fd()), UNLIMITED);
     }
 
     #[test]
