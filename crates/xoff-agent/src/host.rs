@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use rustix::net::sockopt;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -113,20 +114,44 @@ pub fn retire(name: &Name, successor: &str) -> io::Result<()> {
 /// Gives sockets of processes another congestion control. This finds sockets that are not connected
 /// yet. It does not find connections that no process has accepted.
 fn retire_sockets_of_processes(name: &Name, successor: &str) {
-    for socket in processes().flat_map(sockets_of) {
-        if sockopt::tcp_congestion(&socket).is_ok_and(|found| found == name.as_str()) {
-            // The connection may be closed by now.
-            let _ = sockopt::set_tcp_congestion(&socket, successor);
-        }
+    for pid in processes() {
+        let visited = each_socket_of(pid, |socket| {
+            if sockopt::tcp_congestion(socket).is_ok_and(|found| found == name.as_str()) {
+                // The connection may be closed by now.
+                let _ = sockopt::set_tcp_congestion(socket, successor);
+            }
+        });
+        // A security module may forbid to copy sockets. Without a rate they are under CUBIC, also
+        // if they keep the congestion control.
+        let _ = visited;
     }
 }
 
-/// Copies of a process's sockets; none if the process is gone or may not be looked into.
-pub(crate) fn sockets_of(pid: i32) -> Vec<OwnedFd> {
-    let Some(process) = Pid::from_raw(pid) else { return Vec::new() };
-    let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else { return Vec::new() };
-    let copy = |number| pidfd_getfd(&handle, number, PidfdGetfdFlags::empty()).ok();
-    socket_numbers(pid).into_iter().filter_map(copy).collect()
+/// Calls a function with a copy of each socket of a process. There is one copy at a time, as a
+/// process may have more sockets than this one may have descriptors. A process that has ended has
+/// none.
+///
+/// # Errors
+/// A socket could not be copied; the function is called with the others.
+pub(crate) fn each_socket_of(pid: i32, mut call: impl FnMut(BorrowedFd<'_>)) -> io::Result<()> {
+    let Some(process) = Pid::from_raw(pid) else { return Ok(()) };
+    let handle = match pidfd_open(process, PidfdFlags::empty()) {
+        Err(Errno::SRCH) => return Ok(()),
+        handle => handle?,
+    };
+    let mut result = Ok(());
+    for number in socket_numbers(pid) {
+        match pidfd_getfd(&handle, number, PidfdGetfdFlags::empty()) {
+            Ok(copy) => call(copy.as_fd()),
+            // It was closed, or the process has ended.
+            Err(Errno::BADF | Errno::SRCH) => {}
+            Err(error) => {
+                let what = format!("cannot copy socket {number} of process {pid}: {error}");
+                result = result.and(Err(io::Error::new(error.kind(), what)));
+            }
+        }
+    }
+    result
 }
 
 /// The descriptors of a process that are sockets.

@@ -67,11 +67,14 @@ impl SocketsPlane {
     }
 
     /// Ends the limits of all sockets of processes.
-    pub fn release(processes: &[i32]) {
-        for socket in processes.iter().flat_map(|&pid| host::sockets_of(pid)) {
-            // What is no TCP socket had no limit.
-            let _ = sys::set_max_pacing_rate(socket.as_fd(), UNLIMITED);
-        }
+    ///
+    /// # Errors
+    /// A socket could not be reached; the limits of the others end.
+    pub fn release(processes: impl Iterator<Item = i32>) -> io::Result<()> {
+        // What is no TCP socket had no limit.
+        let release = |socket: BorrowedFd<'_>| drop(sys::set_max_pacing_rate(socket, UNLIMITED));
+        let released = processes.map(|pid| host::each_socket_of(pid, release));
+        released.fold(Ok(()), io::Result::and)
     }
 
     fn copy(&self, (process, number): (usize, i32)) -> Option<OwnedFd> {
