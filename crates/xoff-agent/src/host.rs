@@ -67,27 +67,40 @@ pub fn own_namespace() -> io::Result<u64> {
 /// Calls a function in every network namespace, in a thread of its own, with the inode.
 ///
 /// # Errors
-/// Those of the function, with the namespace; the other namespaces are visited all the same.
+/// Those of the function, or that a namespace cannot be entered, with the namespace; the others are
+/// visited all the same.
 pub(crate) fn in_each_namespace(
     mut call: impl FnMut(u64) -> io::Result<()> + Send,
 ) -> io::Result<()> {
     let visit = || {
         let mut result = Ok(());
         for (inode, path) in namespaces() {
-            let entered = fs::File::open(&path).and_then(|file| {
-                let kind = Some(LinkNameSpaceType::Network);
-                Ok(move_into_link_name_space(file.as_fd(), kind)?)
-            });
-            // A namespace that is gone has nothing to undo.
-            if entered.is_ok() {
-                let called = call(inode).map_err(|error| named(&path.to_string_lossy(), &error));
-                result = result.and(called);
-            }
+            let called = match enter(&path) {
+                Ok(true) => call(inode),
+                // A namespace that is gone has nothing to undo.
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
+            let called = called.map_err(|error| named(&path.to_string_lossy(), &error));
+            result = result.and(called);
         }
         result
     };
     // The thread stays in the last namespace, and ends.
     std::thread::scope(|scope| scope.spawn(visit).join().expect("no panic"))
+}
+
+/// Moves the thread into a network namespace; false if there is none at this path any more.
+fn enter(path: &Path) -> io::Result<bool> {
+    let entered = fs::File::open(path).and_then(|file| {
+        let kind = Some(LinkNameSpaceType::Network);
+        Ok(move_into_link_name_space(file.as_fd(), kind)?)
+    });
+    let Err(error) = entered else { return Ok(true) };
+    // A name without a namespace, as `ip netns` may leave, is no valid argument.
+    let is_none =
+        matches!(Errno::from_io_error(&error), Some(Errno::NOENT | Errno::SRCH | Errno::INVAL));
+    if is_none || fs::symlink_metadata(path).is_err() { Ok(false) } else { Err(error) }
 }
 
 /// Takes a congestion control out of use, in all network namespaces: it is no longer the default of
@@ -163,4 +176,22 @@ pub(crate) fn socket_numbers(pid: i32) -> Vec<i32> {
 
 fn is_socket(target: &Path) -> bool {
     target.to_str().is_some_and(|text| text.starts_with("socket:["))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_namespace_that_is_gone_is_left_out() {
+        let path = std::env::temp_dir().join(format!("xoff-{}-namespace", std::process::id()));
+        assert!(!enter(&path).unwrap());
+        fs::write(&path, "").unwrap();
+        assert!(!enter(&path).unwrap());
+        fs::remove_file(&path).unwrap();
+        // It is there, and cannot be opened.
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        assert!(enter(&path).is_err());
+        fs::remove_file(path).unwrap();
+    }
 }
