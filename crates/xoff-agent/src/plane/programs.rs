@@ -24,7 +24,7 @@ use rustix::net::{
     listen, recv, socket_with,
 };
 
-use super::sockets::{UNLIMITED, connection_of, copy_of};
+use super::sockets::{UNLIMITED, backlog_of, connection_of, copy_of};
 use super::{DataPlane, Event};
 use crate::{clock::now_ns, sys};
 
@@ -198,7 +198,7 @@ impl ProgramsPlane {
     fn drain(&mut self, socket: (u64, i32), into: &mut Vec<Event>) {
         let flowlet = self.of_socket.get(&socket);
         let copy = flowlet.and_then(|&flowlet| self.copy(flowlet));
-        let left = copy.and_then(|copy| sys::unacknowledged_bytes(copy.as_fd()).ok());
+        let left = copy.and_then(|copy| backlog_of(&copy));
         if left.is_some_and(|bytes| bytes > 0) {
             self.draining.insert(socket);
         } else {

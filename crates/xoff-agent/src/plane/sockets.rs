@@ -101,7 +101,7 @@ impl SocketsPlane {
     fn backlog(&self, place: (usize, i32), inode: u64) -> Option<(u64, OwnedFd)> {
         let copy = self.copy(place)?;
         let is_same = fstat(&copy).is_ok_and(|about| about.st_ino == inode);
-        let bytes = sys::unacknowledged_bytes(copy.as_fd()).ok().filter(|_| is_same)?;
+        let bytes = backlog_of(&copy).filter(|_| is_same)?;
         Some((bytes, copy))
     }
 }
@@ -114,6 +114,14 @@ pub(super) fn copy_of(process: &OwnedFd, number: i32) -> Option<OwnedFd> {
 }
 
 /// The connection of a TCP socket; `None` if it is another socket or not connected.
+/// Bytes in a socket's buffer that are not acknowledged. A connection that was reset or timed out
+/// has none: what its buffer still counts is never sent.
+pub(super) fn backlog_of(socket: &OwnedFd) -> Option<u64> {
+    let bytes = sys::unacknowledged_bytes(socket.as_fd()).ok()?;
+    let is_over = bytes > 0 && getpeername(socket) == Err(rustix::io::Errno::NOTCONN);
+    Some(if is_over { 0 } else { bytes })
+}
+
 pub(super) fn connection_of(socket: &OwnedFd) -> Option<Connection> {
     let family = sockopt::socket_domain(socket).ok()?;
     let is_tcp = matches!(family, AddressFamily::INET | AddressFamily::INET6)
@@ -208,6 +216,25 @@ mod tests {
 
     /// Fills the buffers between two sockets of this process, which may look into itself.
     #[test]
+    /// A reset connection counts its bytes as unacknowledged until its socket is closed.
+    #[test]
+    fn a_connection_that_is_over_has_no_backlog() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (receiver, _) = listener.accept().unwrap();
+        sender.set_nonblocking(true).unwrap();
+        while (&sender).write(&[7; 65536]).is_ok() {}
+        let sender = OwnedFd::from(sender);
+        assert!(backlog_of(&sender).unwrap() > 0);
+        // A close with unread data is a reset.
+        drop(receiver);
+        let is_over = (0..1000).any(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            backlog_of(&sender) == Some(0)
+        });
+        assert!(is_over);
+    }
+
     fn a_backlog_is_a_flowlet_until_it_is_acknowledged() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
