@@ -1,5 +1,5 @@
-//! The process that talks to the allocator. It has no privileges, and holds nothing but sockets and
-//! the data plane.
+//! The process that talks to the allocator. It has no privileges but those of its data plane, and
+//! holds nothing but sockets and this plane.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};

@@ -6,8 +6,8 @@
 //! sockets of its own only. The end of its connection ends its flowlets.
 //!
 //! Rates have no lease: they end with the plane. If its process is killed, a socket keeps its last
-//! rate until its program's next report, which fails and lifts the limit. What a socket has not sent
-//! when it is closed leaves at its last rate, after its flowlet has ended.
+//! rate until its program's next report, which fails and lifts the limit. What a socket has not
+//! sent when it is closed leaves at its last rate, after its flowlet has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -210,7 +210,7 @@ impl ProgramsPlane {
         let Some(&flowlet) = self.of_socket.get(&socket) else { return };
         let copy = self.copy(flowlet);
         if let Some(copy) = &copy {
-            // The next flowlet begins under its own congestion control.
+            // The kernel uses the old rate until it computes one, at the next acknowledgement.
             let _ = sys::set_max_pacing_rate(copy.as_fd(), UNLIMITED);
         }
         self.of_socket.remove(&socket);

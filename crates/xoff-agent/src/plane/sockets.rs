@@ -4,7 +4,8 @@
 //! Flowlets shorter than the [`INTERVAL`] may not be seen, and a start is seen late by up to that
 //! time. New sockets are found each [`SCAN`] intervals. Rates have no lease: if the agent and its
 //! keeper are killed, sockets keep their last rate until they are closed, or until
-//! [`cleanup`](crate::cleanup). A limit that the application set itself is lost.
+//! [`cleanup`](crate::cleanup). A limit that the application set itself is lost. What a socket has
+//! not sent when it is closed leaves at its last rate, after its flowlet has ended.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -113,7 +114,6 @@ pub(super) fn copy_of(process: &OwnedFd, number: i32) -> Option<OwnedFd> {
     (number >= 0).then(|| pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()).flatten()
 }
 
-/// The connection of a TCP socket; `None` if it is another socket or not connected.
 /// Bytes in a socket's buffer that are not acknowledged. A connection that was reset or timed out
 /// has none: what its buffer still counts is never sent.
 pub(super) fn backlog_of(socket: &OwnedFd) -> Option<u64> {
@@ -122,6 +122,7 @@ pub(super) fn backlog_of(socket: &OwnedFd) -> Option<u64> {
     Some(if is_over { 0 } else { bytes })
 }
 
+/// The connection of a TCP socket; `None` if it is another socket or not connected.
 pub(super) fn connection_of(socket: &OwnedFd) -> Option<Connection> {
     let family = sockopt::socket_domain(socket).ok()?;
     let is_tcp = matches!(family, AddressFamily::INET | AddressFamily::INET6)
@@ -169,7 +170,8 @@ impl DataPlane for SocketsPlane {
                     socket.flowlet = None;
                     self.of_flowlet.remove(&flowlet);
                     if let Some((_, copy)) = backlog {
-                        // The next flowlet begins under its own congestion control.
+                        // The kernel uses the old rate until it computes one, at the next
+                        // acknowledgement.
                         let _ = sys::set_max_pacing_rate(copy.as_fd(), UNLIMITED);
                     }
                     into.push(Event::End { flowlet, time_ns, is_closed: is_gone });
@@ -214,8 +216,6 @@ mod tests {
 
     use super::*;
 
-    /// Fills the buffers between two sockets of this process, which may look into itself.
-    #[test]
     /// A reset connection counts its bytes as unacknowledged until its socket is closed.
     #[test]
     fn a_connection_that_is_over_has_no_backlog() {
@@ -235,6 +235,8 @@ mod tests {
         assert!(is_over);
     }
 
+    /// Fills the buffers between two sockets of this process, which may look into itself.
+    #[test]
     fn a_backlog_is_a_flowlet_until_it_is_acknowledged() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
