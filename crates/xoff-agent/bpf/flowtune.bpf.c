@@ -51,6 +51,7 @@ struct sock_common {
 struct sock {
     struct sock_common __sk_common;
     unsigned long sk_pacing_rate;
+    unsigned long sk_max_pacing_rate;
     __u32 sk_pacing_status;
 };
 
@@ -251,8 +252,9 @@ static __u64 allocated_rate(struct connection *connection)
     return rate ? *rate : 0;
 }
 
-// Let the kernel pace at `rate`, or hand the connection back to CUBIC, which is not paced. The
-// kernel computes its own pacing rate at each acknowledgement; this runs after it, before sending.
+// Let the kernel pace at `rate`, or hand the connection back to CUBIC, which is not paced, unless
+// the application limits it (SO_MAX_PACING_RATE). The kernel computes its own pacing rate at each
+// acknowledgement; this runs after it, before sending.
 static void pace(struct sock *sk, struct connection *connection, __u64 rate)
 {
     if (rate) {
@@ -264,9 +266,11 @@ static void pace(struct sock *sk, struct connection *connection, __u64 rate)
             sk->sk_pacing_rate = rate;
         connection->is_bound = 1;
     } else if (connection->is_bound) {
-        if (connection->has_own_pacing && sk->sk_pacing_status == SK_PACING_NEEDED)
+        unsigned long most = sk->sk_max_pacing_rate;
+
+        if (connection->has_own_pacing && most == ~0UL && sk->sk_pacing_status == SK_PACING_NEEDED)
             sk->sk_pacing_status = SK_PACING_NONE;
-        sk->sk_pacing_rate = ~0UL;
+        sk->sk_pacing_rate = most;
         connection->has_own_pacing = 0;
         connection->is_bound = 0;
     }

@@ -67,7 +67,10 @@ static inline int xoff_flowlet_start(int agent, int socket)
 }
 
 /* All bytes of a socket's flowlet are written. It is paced until all bytes of the socket are
- * acknowledged, and then not until the next flowlet starts. Returns 0, or -1 if there is no agent. */
+ * acknowledged. Then the limit is lifted; the kernel sends at the old rate until the next
+ * acknowledgement, so the next flowlet begins at that rate. If the socket is closed before, what it
+ * has not sent leaves at the last rate, while the allocator gives that rate to others: to be paced
+ * to the end, close it when SIOCOUTQ is 0. Returns 0, or -1 if there is no agent. */
 static inline int xoff_flowlet_end(int agent, int socket)
 {
     return xoff_flowlet_report(agent, XOFF_FLOWLET_END, socket);

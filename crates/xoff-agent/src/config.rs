@@ -99,6 +99,7 @@ impl Config {
         let endpoints = table.remove("endpoints");
         let endpoints =
             endpoints.ok_or("section `[endpoints]` is missing: \"ADDRESS\" = NUMBER")?;
+        let allocators = list(allocators, "allocators", |value| value.as_str()?.parse().ok())?;
         let processes = table.remove("processes");
         let has_endpoint = table.contains_key("endpoint");
         let has_programs = table.contains_key("programs");
@@ -121,8 +122,8 @@ impl Config {
         Ok(Self {
             name: settings.congestion_control.parse().map_err(in_key("congestion_control"))?,
             key: read_key(&folder.join(&settings.key), None).map_err(in_key("key"))?,
-            listen: settings.listen.parse().map_err(in_key("listen"))?,
-            allocators: list(allocators, "allocators", |value| value.as_str()?.parse().ok())?,
+            listen: read_listen(&settings.listen, &allocators)?,
+            allocators,
             processes: processes.map_or(Ok(Vec::new()), |value| {
                 list(value, "processes", |value| i32::try_from(value.as_integer()?).ok())
             })?,
@@ -178,11 +179,32 @@ fn list<T>(
     if list.is_empty() { Err(format!("`{key}` is empty")) } else { Ok(list) }
 }
 
+/// The address to listen at, from which every allocator can be reached and recognised.
+fn read_listen(text: &str, allocators: &[SocketAddr]) -> Result<SocketAddr, String> {
+    let listen: SocketAddr = text.parse().map_err(in_key("listen"))?;
+    if let Some(other) = allocators.iter().find(|other| other.is_ipv4() != listen.is_ipv4()) {
+        let any = if other.is_ipv4() { "0.0.0.0" } else { "[::]" };
+        let port = listen.port();
+        return Err(format!(
+            "`allocators`: {other} and `listen` ({listen}) must both be IPv4, or both IPv6: write \
+             listen = \"{any}:{port}\" or another address of this host"
+        ));
+    }
+    let twice = |&(place, address): &(usize, &SocketAddr)| allocators[..place].contains(address);
+    match allocators.iter().enumerate().find(twice) {
+        Some((_, address)) => Err(format!("`allocators`: {address} is there twice: remove one")),
+        None => Ok(listen),
+    }
+}
+
 fn read_endpoints(value: toml::Value) -> Result<HashMap<IpAddr, EndpointId>, String> {
     let wrong = |what: &str| format!("`endpoints`: {what}; write \"10.0.0.2\" = 2");
     let toml::Value::Table(table) = value else { return Err(wrong("it is no section")) };
     let read = table.iter().map(|(address, number)| {
-        let parsed = address.parse().map_err(|_| wrong(&format!("`{address}` is no address")))?;
+        let parsed = address.parse::<IpAddr>();
+        // The data plane has IPv4 addresses that are mapped into IPv6 as IPv4.
+        let parsed = parsed.map_err(|_| wrong(&format!("`{address}` is no address")))?;
+        let parsed = parsed.to_canonical();
         let number = number.as_integer().and_then(|number| u32::try_from(number).ok());
         let number = number.ok_or_else(|| wrong(&format!("`{address}` has no number")))?;
         Ok((parsed, EndpointId(number)))
@@ -199,7 +221,7 @@ fn read_metrics(address: &str) -> Result<Option<SocketAddr>, String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::path::PathBuf;
 
@@ -214,6 +236,23 @@ mod tests {
         fs::write(folder.join("k"), "0123456789abcdef".repeat(4)).unwrap();
         fs::set_permissions(folder.join("k"), fs::Permissions::from_mode(mode)).unwrap();
         folder
+    }
+
+    /// A configuration for tests.
+    pub(crate) fn example(name: &str) -> Config {
+        let folder = folder(name, 0o600);
+        let config = Config::parse(TEXT, &folder).unwrap();
+        fs::remove_dir_all(folder).unwrap();
+        config
+    }
+
+    #[test]
+    fn a_mapped_address_of_an_endpoint_is_its_ipv4_address() {
+        let folder = folder("mapped", 0o600);
+        let text = TEXT.replace("\"10.0.0.2\"", "\"::ffff:10.0.0.2\"");
+        let config = Config::parse(&text, &folder).unwrap();
+        assert_eq!(config.endpoints[&"10.0.0.2".parse::<IpAddr>().unwrap()], EndpointId(2));
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
@@ -234,6 +273,9 @@ mod tests {
             ("\"2ms\"", "2", "`idle`: expected a duration with its unit"),
             ("endpoint = 3", "", "`endpoint` is missing"),
             ("10.0.0.9:4000", "10.0.0.9", "`allocators`: \"10.0.0.9\" cannot be read"),
+            ("10.0.0.9:4000", "[fd00::9]:4000", "write listen = \"[::]:4301\""),
+            ("idle", "listen = \"[::]:4302\"\nidle", "write listen = \"0.0.0.0:4302\""),
+            ("[\"10.0.0.9:4000\"", "[\"10.0.0.9:4000\", \"10.0.0.9:4000\"", "is there twice"),
             ("\"10.0.0.2\"", "\"host2\"", "`host2` is no address"),
             ("idle", "processes = [1]\nidle", "`processes` goes with"),
             ("idle", "programs = \"p\"\nidle", "`programs` goes with"),

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use rustix::net::sockopt;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -66,27 +67,40 @@ pub fn own_namespace() -> io::Result<u64> {
 /// Calls a function in every network namespace, in a thread of its own, with the inode.
 ///
 /// # Errors
-/// Those of the function, with the namespace; the other namespaces are visited all the same.
+/// Those of the function, or that a namespace cannot be entered, with the namespace; the others are
+/// visited all the same.
 pub(crate) fn in_each_namespace(
     mut call: impl FnMut(u64) -> io::Result<()> + Send,
 ) -> io::Result<()> {
     let visit = || {
         let mut result = Ok(());
         for (inode, path) in namespaces() {
-            let entered = fs::File::open(&path).and_then(|file| {
-                let kind = Some(LinkNameSpaceType::Network);
-                Ok(move_into_link_name_space(file.as_fd(), kind)?)
-            });
-            // A namespace that is gone has nothing to undo.
-            if entered.is_ok() {
-                let called = call(inode).map_err(|error| named(&path.to_string_lossy(), &error));
-                result = result.and(called);
-            }
+            let called = match enter(&path) {
+                Ok(true) => call(inode),
+                // A namespace that is gone has nothing to undo.
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
+            let called = called.map_err(|error| named(&path.to_string_lossy(), &error));
+            result = result.and(called);
         }
         result
     };
     // The thread stays in the last namespace, and ends.
     std::thread::scope(|scope| scope.spawn(visit).join().expect("no panic"))
+}
+
+/// Moves the thread into a network namespace; false if there is none at this path any more.
+fn enter(path: &Path) -> io::Result<bool> {
+    let entered = fs::File::open(path).and_then(|file| {
+        let kind = Some(LinkNameSpaceType::Network);
+        Ok(move_into_link_name_space(file.as_fd(), kind)?)
+    });
+    let Err(error) = entered else { return Ok(true) };
+    // A name without a namespace, as `ip netns` may leave, is no valid argument.
+    let is_none =
+        matches!(Errno::from_io_error(&error), Some(Errno::NOENT | Errno::SRCH | Errno::INVAL));
+    if is_none || fs::symlink_metadata(path).is_err() { Ok(false) } else { Err(error) }
 }
 
 /// Takes a congestion control out of use, in all network namespaces: it is no longer the default of
@@ -113,20 +127,44 @@ pub fn retire(name: &Name, successor: &str) -> io::Result<()> {
 /// Gives sockets of processes another congestion control. This finds sockets that are not connected
 /// yet. It does not find connections that no process has accepted.
 fn retire_sockets_of_processes(name: &Name, successor: &str) {
-    for socket in processes().flat_map(sockets_of) {
-        if sockopt::tcp_congestion(&socket).is_ok_and(|found| found == name.as_str()) {
-            // The connection may be closed by now.
-            let _ = sockopt::set_tcp_congestion(&socket, successor);
-        }
+    for pid in processes() {
+        let visited = each_socket_of(pid, |socket| {
+            if sockopt::tcp_congestion(socket).is_ok_and(|found| found == name.as_str()) {
+                // The connection may be closed by now.
+                let _ = sockopt::set_tcp_congestion(socket, successor);
+            }
+        });
+        // A security module may forbid to copy sockets. Without a rate they are under CUBIC, also
+        // if they keep the congestion control.
+        let _ = visited;
     }
 }
 
-/// Copies of a process's sockets; none if the process is gone or may not be looked into.
-pub(crate) fn sockets_of(pid: i32) -> Vec<OwnedFd> {
-    let Some(process) = Pid::from_raw(pid) else { return Vec::new() };
-    let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else { return Vec::new() };
-    let copy = |number| pidfd_getfd(&handle, number, PidfdGetfdFlags::empty()).ok();
-    socket_numbers(pid).into_iter().filter_map(copy).collect()
+/// Calls a function with a copy of each socket of a process. There is one copy at a time, as a
+/// process may have more sockets than this one may have descriptors. A process that has ended has
+/// none.
+///
+/// # Errors
+/// A socket could not be copied; the function is called with the others.
+pub(crate) fn each_socket_of(pid: i32, mut call: impl FnMut(BorrowedFd<'_>)) -> io::Result<()> {
+    let Some(process) = Pid::from_raw(pid) else { return Ok(()) };
+    let handle = match pidfd_open(process, PidfdFlags::empty()) {
+        Err(Errno::SRCH) => return Ok(()),
+        handle => handle?,
+    };
+    let mut result = Ok(());
+    for number in socket_numbers(pid) {
+        match pidfd_getfd(&handle, number, PidfdGetfdFlags::empty()) {
+            Ok(copy) => call(copy.as_fd()),
+            // It was closed, or the process has ended.
+            Err(Errno::BADF | Errno::SRCH) => {}
+            Err(error) => {
+                let what = format!("cannot copy socket {number} of process {pid}: {error}");
+                result = result.and(Err(io::Error::new(error.kind(), what)));
+            }
+        }
+    }
+    result
 }
 
 /// The descriptors of a process that are sockets.
@@ -138,4 +176,22 @@ pub(crate) fn socket_numbers(pid: i32) -> Vec<i32> {
 
 fn is_socket(target: &Path) -> bool {
     target.to_str().is_some_and(|text| text.starts_with("socket:["))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_namespace_that_is_gone_is_left_out() {
+        let path = std::env::temp_dir().join(format!("xoff-{}-namespace", std::process::id()));
+        assert!(!enter(&path).unwrap());
+        fs::write(&path, "").unwrap();
+        assert!(!enter(&path).unwrap());
+        fs::remove_file(&path).unwrap();
+        // It is there, and cannot be opened.
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        assert!(enter(&path).is_err());
+        fs::remove_file(path).unwrap();
+    }
 }

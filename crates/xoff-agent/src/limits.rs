@@ -42,10 +42,15 @@ impl Limits {
         stems.filter_map(read).filter(|limits: &Self| !limits.agent.is_running()).collect()
     }
 
-    /// Ends the limits of sockets, and deletes the file. Processes that have ended are no error.
+    /// Ends the limits of sockets, and deletes the file. Processes that have ended are no error. If
+    /// a socket could not be reached, the file stays for another try.
     pub(crate) fn end(&self) -> io::Result<()> {
         let running = self.processes.iter().filter(|process| process.is_running());
-        SocketsPlane::release(&running.map(|process| process.pid).collect::<Vec<_>>());
+        SocketsPlane::release(running.map(|process| process.pid)).map_err(|error| {
+            let (kind, file) = (error.kind(), self.path());
+            let again = "its rate stays until it is closed, or call `xoff agent --cleanup` as root";
+            io::Error::new(kind, format!("{}: {error}; {again}", file.display()))
+        })?;
         delete_file(&self.path())
     }
 

@@ -64,17 +64,18 @@ impl State {
     pub fn before() -> io::Result<Self> {
         let Process { pid, started } = Process::own()?;
         let current = host::read_setting(host::CONGESTION_CONTROL)?;
+        let namespace = host::own_namespace()?;
         if current.starts_with(PREFIX) {
-            return Err(io::Error::other(format!(
-                "{} is {current}: another agent serves this network namespace, or one was killed; \
-                 in that case call `xoff agent --cleanup`",
-                host::CONGESTION_CONTROL
-            )));
+            let all = Self::all();
+            let agent =
+                all.iter().find(|(name, agent)| name.as_str() == current && agent.is_running());
+            let agent = agent.map(|(_, agent)| agent);
+            return Err(io::Error::other(why_occupied(&current, namespace, agent)));
         }
         Ok(Self {
             pid,
             started,
-            namespace: host::own_namespace()?,
+            namespace,
             congestion_control: current,
             tso_rtt_log: host::read_setting(host::TSO_RTT_LOG).ok(),
         })
@@ -119,5 +120,51 @@ impl State {
     pub fn all() -> Vec<(Name, Self)> {
         let names = all_files().into_iter().filter_map(|stem| stem.parse::<Name>().ok());
         names.filter_map(|name| Some((name.clone(), Self::read(&name).ok()?))).collect()
+    }
+}
+
+/// Why no agent can start where the default is an agent's congestion control, and what to do.
+/// `agent` has that congestion control and runs.
+fn why_occupied(current: &str, namespace: u64, agent: Option<&State>) -> String {
+    let setting = host::CONGESTION_CONTROL;
+    match agent {
+        None => format!(
+            "{setting} is {current}, which no running agent has: one was killed; call \
+             `xoff agent --cleanup`"
+        ),
+        Some(agent) if agent.namespace == namespace => format!(
+            "{setting} is {current}: another agent, process {}, serves this network namespace",
+            agent.pid
+        ),
+        Some(agent) => format!(
+            "{setting} is {current}: this network namespace was made while the agent with process \
+             {} ran in another one, and has its default; call \
+             `sysctl net.ipv4.tcp_congestion_control={}` here",
+            agent.pid, agent.congestion_control
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_default_that_was_inherited_is_told_from_an_agent_of_the_namespace() {
+        let agent = State {
+            pid: 7,
+            started: 1,
+            namespace: 5,
+            congestion_control: "reno".into(),
+            tso_rtt_log: None,
+        };
+        for (namespace, agent, said) in [
+            (5, None, "xoff agent --cleanup"),
+            (5, Some(&agent), "process 7, serves this"),
+            (6, Some(&agent), "`sysctl net.ipv4.tcp_congestion_control=reno` here"),
+        ] {
+            let why = why_occupied("xoff_ft", namespace, agent);
+            assert!(why.contains(said), "{why}");
+        }
     }
 }

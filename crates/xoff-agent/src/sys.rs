@@ -48,6 +48,24 @@ pub(crate) fn set_max_pacing_rate(socket: BorrowedFd<'_>, rate: u64) -> io::Resu
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// What [`set_max_pacing_rate`] has set.
+#[cfg(test)]
+pub(crate) fn max_pacing_rate(socket: BorrowedFd<'_>) -> u64 {
+    let (mut rate, mut size) = (0u64, size_of::<u64>() as libc::socklen_t);
+    // SAFETY: the call writes at most `size` bytes to `rate`, and the size to `size`.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            (&raw mut rate).cast(),
+            &raw mut size,
+        )
+    };
+    assert_eq!((result, size), (0, 8));
+    rate
+}
+
 /// Bytes in a TCP socket's send buffer that are not acknowledged (`SIOCOUTQ`, the same number as
 /// `TIOCOUTQ`).
 pub(crate) fn unacknowledged_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {

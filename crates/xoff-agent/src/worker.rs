@@ -1,5 +1,5 @@
-//! The process that talks to the allocator. It has no privileges, and holds nothing but sockets and
-//! the data plane.
+//! The process that talks to the allocator. It has no privileges but those of its data plane, and
+//! holds nothing but sockets and this plane.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -25,6 +25,8 @@ const LEAST_RATE: u64 = 16_000;
 /// The lease is renewed this many times while it runs.
 const RENEWALS: u64 = 5;
 const DATAGRAM: usize = 65536;
+/// Datagrams of a turn, so that a flood does not keep the agent from its other work.
+const DATAGRAMS: usize = 64;
 /// Time between two snapshots for metrics.
 const SHOW_NS: u64 = 100_000_000;
 /// Longer reactions count as this long.
@@ -58,6 +60,8 @@ impl<'a, P: DataPlane> Worker<'a, P> {
         socket.set_nonblocking(true)?;
         let own = EndpointConfig {
             allocators: config.allocators.len(),
+            // As many as an allocator may accept: it says how many it does.
+            flowlets: u16::MAX,
             ..EndpointConfig::new(EndpointId(config.settings.endpoint))
         };
         let reaction = Histogram::new_with_bounds(1, LONGEST_NS, 3).map_err(io::Error::other)?;
@@ -82,20 +86,27 @@ impl<'a, P: DataPlane> Worker<'a, P> {
         Ok(worker)
     }
 
-    /// Works until `stop` is set; then rates end at once. `wake` becomes readable when it is.
+    /// Works until `stop` is set or something fails; then rates end at once. `wake` becomes
+    /// readable when `stop` is set.
     pub(crate) fn run(&mut self, stop: &AtomicBool, wake: BorrowedFd<'_>) -> io::Result<()> {
+        let worked = self.work(stop, wake);
+        let ended = self.plane.extend_lease(0);
+        worked.and(ended)
+    }
+
+    fn work(&mut self, stop: &AtomicBool, wake: BorrowedFd<'_>) -> io::Result<()> {
         let mut buffer = vec![0; DATAGRAM];
         while !stop.load(Ordering::Relaxed) {
             let now = now_ns();
             self.take_events(now)?;
-            self.receive(&mut buffer)?;
+            self.receive(&mut buffer);
             self.enforce()?;
             self.renew_lease(now)?;
             self.transmit(&mut buffer);
             self.log_changes(now);
             self.wait(wake)?;
         }
-        self.plane.extend_lease(0)
+        Ok(())
     }
 
     fn take_events(&mut self, now: u64) -> io::Result<()> {
@@ -150,19 +161,20 @@ impl<'a, P: DataPlane> Worker<'a, P> {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<()> {
-        loop {
+    fn receive(&mut self, buffer: &mut [u8]) {
+        for _ in 0..DATAGRAMS {
             let (length, from) = match self.socket.recv_from(buffer) {
                 Ok(received) => received,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 // The kernel tells of an earlier datagram that found no allocator.
                 Err(_) => continue,
             };
-            if self.config.allocators.contains(&from) {
+            let allocator = self.config.allocators.iter().position(|&address| address == from);
+            if let Some(allocator) = allocator {
                 self.counts.received_datagrams += 1;
                 self.counts.received_bytes += length as u64;
                 // What is refused is counted by the endpoint, and changes nothing.
-                let _ = self.endpoint.receive(&buffer[..length], now_ns());
+                let _ = self.endpoint.receive(allocator, &buffer[..length], now_ns());
             }
         }
     }
@@ -282,5 +294,77 @@ impl<'a, P: DataPlane> Worker<'a, P> {
             allocators: self.config.allocators.clone(),
             allocator: self.endpoint.allocator(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config;
+
+    /// A plane that fails when it is asked for events.
+    struct Failing {
+        lease_ns: u64,
+    }
+
+    impl DataPlane for Failing {
+        fn readable(&self) -> Option<BorrowedFd<'_>> {
+            None
+        }
+
+        fn interval(&self) -> Duration {
+            Duration::MAX
+        }
+
+        fn events(&mut self, _: &mut Vec<Event>) -> io::Result<()> {
+            Err(io::Error::other("no events"))
+        }
+
+        fn set_rate(&mut self, _: u64, _: Option<u64>) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn extend_lease(&mut self, until_ns: u64) -> io::Result<()> {
+            self.lease_ns = until_ns;
+            Ok(())
+        }
+
+        fn lost_ends(&self) -> u64 {
+            0
+        }
+
+        fn is_live(&self, _: u64) -> bool {
+            false
+        }
+    }
+
+    fn worker(config: &Config) -> Worker<'_, Failing> {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        Worker::new(config, Failing { lease_ns: 0 }, socket, [1; 32]).unwrap()
+    }
+
+    #[test]
+    fn rates_end_also_when_the_work_fails() {
+        let config = config::tests::example("worker-fails");
+        let mut worker = worker(&config);
+        assert!(worker.plane.lease_ns > 0);
+        let (wake, _other) = UnixStream::pair().unwrap();
+        let error = worker.run(&AtomicBool::new(false), wake.as_fd()).unwrap_err();
+        assert_eq!((error.to_string().as_str(), worker.plane.lease_ns), ("no events", 0));
+    }
+
+    #[test]
+    fn a_flood_does_not_keep_the_agent_from_its_other_work() {
+        let config = config::tests::example("worker-flood");
+        let mut worker = worker(&config);
+        let flood = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let to = worker.socket.local_addr().unwrap();
+        (0..DATAGRAMS + 1).for_each(|_| assert_eq!(flood.send_to(&[0], to).unwrap(), 1));
+        let mut buffer = [0; 2048];
+        worker.receive(&mut buffer);
+        assert_eq!(worker.socket.recv_from(&mut buffer).unwrap().0, 1, "one is left");
     }
 }

@@ -169,7 +169,7 @@ impl Generator {
             let index = header.endpoint.0;
             let Some(endpoint) = endpoints.get_mut(index as usize) else { return };
             // Refused ones are counted by the endpoint.
-            let _ = endpoint.receive(datagram, now);
+            let _ = endpoint.receive(0, datagram, now);
             while let Some(change) = endpoint.next_rate() {
                 let place = (change.flowlet % numbers.len() as u64) as usize;
                 let flowlet = &mut flowlets[place];

@@ -8,6 +8,9 @@ use xoff_control::{Endpoint, EndpointConfig, EndpointId, Key, Nanos};
 use crate::config::BackupEntry;
 use crate::udp::Udp;
 
+/// Batches of datagrams that a watch takes at most: a flood must not stop the allocator.
+const BATCHES: usize = 4;
+
 /// The backup is an endpoint of the first allocator. While it has a connection it stands by: so it
 /// does not take over from an allocator that only some endpoints cannot reach.
 pub(crate) struct Standby {
@@ -36,13 +39,17 @@ impl Standby {
     /// Exchanges datagrams with the first allocator; true while it works.
     pub(crate) fn watch(&mut self, now: Nanos) -> io::Result<bool> {
         let Self { endpoint, udp, primary, .. } = self;
-        while udp.receive(|datagram, from| {
-            if from == *primary {
-                // Refused ones are counted by the endpoint.
-                let _ = endpoint.receive(datagram, now);
+        for _ in 0..BATCHES {
+            let received = udp.receive(|datagram, from| {
+                if from == *primary {
+                    // Refused ones are counted by the endpoint.
+                    let _ = endpoint.receive(0, datagram, now);
+                }
+            })?;
+            if received == 0 {
+                break;
             }
-        })? > 0
-        {}
+        }
         let mut buffer = [0; xoff_control::wire::DATAGRAM];
         while let Some((_, length)) = endpoint.transmit(now, &mut buffer) {
             // While the primary is down, sending may fail.
@@ -57,5 +64,31 @@ impl Standby {
     /// When it must watch again.
     pub(crate) fn deadline(&self) -> Nanos {
         self.endpoint.deadline().min(self.seen + self.takeover)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+    use crate::config::Time;
+
+    #[test]
+    fn a_flood_does_not_keep_a_watch_from_its_end() {
+        let backup = BackupEntry {
+            primary: ([127, 0, 0, 1], 9).into(),
+            id: 1,
+            key: "none".into(),
+            address: ([127, 0, 0, 1], 0).into(),
+            takeover: Time(100_000_000),
+        };
+        let mut standby = Standby::new(&backup, &Key::new([1; 32]), [2; 32]).unwrap();
+        let (flood, to) = (UdpSocket::bind("127.0.0.1:0").unwrap(), standby.udp.address().unwrap());
+        // A watch takes 256.
+        let sent = 270;
+        (0..sent).for_each(|_| assert_eq!(flood.send_to(&[0], to).unwrap(), 1));
+        assert!(standby.watch(1).unwrap());
+        assert!(standby.udp.receive(|_, _| ()).unwrap() > 0, "all were taken at once");
     }
 }

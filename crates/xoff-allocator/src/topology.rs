@@ -9,6 +9,7 @@ use crate::config::{EndpointEntry, LinkRate, NetworkEntry, PathEntry};
 /// Bytes of payload in a frame, and bytes of the frame on the wire: TCP with timestamps over IPv4
 /// in Ethernet frames of 1,500 bytes, which take 38 more with preamble and gap. Rates are of
 /// payload: that is what Linux paces. So a link's capacity for rates is this share of its bit rate.
+/// Frames of IPv6 have 1,428: docs/deploy.md says what to configure for them.
 pub const PAYLOAD: f64 = 1448.0 / 1538.0;
 
 /// A link.

@@ -11,7 +11,8 @@ pub struct EndpointConfig {
     pub id: EndpointId,
     /// Number of allocators: the first one, and its backups in this order.
     pub allocators: usize,
-    /// Flowlets that are reported at a time; more stay under their own congestion control.
+    /// Most flowlets at a time; more stay under their own congestion control. Of these, as many are
+    /// reported as the allocator accepts.
     pub flowlets: u16,
     /// Least time between two reports. A report after a longer time is sent at once.
     pub spacing: Nanos,

@@ -235,7 +235,7 @@ fn connected() -> (Host, Allocator) {
     for _ in 0..2 {
         host.transmit(0, |sent| assert_eq!(allocator.receive(sent, 0), None));
         allocator.advance(0);
-        allocator.transmit(0, |sent| host.endpoint.receive(sent, 0).expect("it is authentic"));
+        allocator.transmit(0, |sent| host.endpoint.receive(0, sent, 0).expect("it is authentic"));
     }
     (host, allocator)
 }
@@ -287,7 +287,7 @@ pub fn endpoint(program: &[u8]) {
         let done = match step % 8 {
             0 | 1 => program.time().map(|time| now += time),
             2 => program.bytes().map(|stranger| {
-                let refused = host.endpoint.receive(stranger, now).err();
+                let refused = host.endpoint.receive(0, stranger, now).err();
                 assert!(is_of_a_stranger(refused), "it has no tag");
             }),
             3 => program.byte().map(|flowlet| host.start(flowlet, now)),
@@ -297,7 +297,7 @@ pub fn endpoint(program: &[u8]) {
                 program.signed(&mut last, &key).map(|signed| {
                     // A new connection may begin.
                     sequence = if signed[3] == Kind::Welcome as u8 { 0 } else { last.sequence };
-                    let _ = host.endpoint.receive(&signed, now);
+                    let _ = host.endpoint.receive(usize::from(step >> 6 & 1), &signed, now);
                 })
             }
         };

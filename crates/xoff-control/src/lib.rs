@@ -34,7 +34,7 @@
 //!         }
 //!     }
 //!     while let Some((_, length)) = sessions.transmit(now, &mut buffer) {
-//!         endpoint.receive(&buffer[..length], now).unwrap();
+//!         endpoint.receive(0, &buffer[..length], now).unwrap();
 //!     }
 //! }
 //! let change = endpoint.next_rate().unwrap();

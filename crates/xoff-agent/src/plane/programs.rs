@@ -5,8 +5,9 @@
 //! then the program's descriptor of the socket. Both are numbers of 32 bits. A program can name
 //! sockets of its own only. The end of its connection ends its flowlets.
 //!
-//! Rates have no lease. If the agent and its keeper are killed, a socket keeps its last rate until
-//! its program's next report, which fails and lifts the limit.
+//! Rates have no lease: they end with the plane. If its process is killed, a socket keeps its last
+//! rate until its program's next report, which fails and lifts the limit. What a socket has not
+//! sent when it is closed leaves at its last rate, after its flowlet has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -23,7 +24,7 @@ use rustix::net::{
     listen, recv, socket_with,
 };
 
-use super::sockets::{UNLIMITED, connection_of, copy_of};
+use super::sockets::{UNLIMITED, backlog_of, connection_of, copy_of};
 use super::{DataPlane, Event};
 use crate::{clock::now_ns, sys};
 
@@ -197,7 +198,7 @@ impl ProgramsPlane {
     fn drain(&mut self, socket: (u64, i32), into: &mut Vec<Event>) {
         let flowlet = self.of_socket.get(&socket);
         let copy = flowlet.and_then(|&flowlet| self.copy(flowlet));
-        let left = copy.and_then(|copy| sys::unacknowledged_bytes(copy.as_fd()).ok());
+        let left = copy.and_then(|copy| backlog_of(&copy));
         if left.is_some_and(|bytes| bytes > 0) {
             self.draining.insert(socket);
         } else {
@@ -209,13 +210,19 @@ impl ProgramsPlane {
         let Some(&flowlet) = self.of_socket.get(&socket) else { return };
         let copy = self.copy(flowlet);
         if let Some(copy) = &copy {
-            // The next flowlet begins under its own congestion control.
+            // The kernel uses the old rate until it computes one, at the next acknowledgement.
             let _ = sys::set_max_pacing_rate(copy.as_fd(), UNLIMITED);
         }
         self.of_socket.remove(&socket);
         self.draining.remove(&socket);
         self.flowlets.remove(&flowlet);
         into.push(Event::End { flowlet, time_ns: now_ns(), is_closed: copy.is_none() });
+    }
+
+    /// Ends all flowlets.
+    fn release(&mut self) {
+        let programs: Vec<_> = self.programs.keys().copied().collect();
+        programs.into_iter().for_each(|program| self.forget(program, &mut Vec::new()));
     }
 
     /// A program's connection has ended.
@@ -241,6 +248,13 @@ impl ProgramsPlane {
                 self.end_of(socket, into);
             }
         }
+    }
+}
+
+/// However the agent's work ends, its rates do, too.
+impl Drop for ProgramsPlane {
+    fn drop(&mut self) {
+        self.release();
     }
 }
 
@@ -287,8 +301,7 @@ impl DataPlane for ProgramsPlane {
     /// Also the end of all rates, when the agent ends.
     fn extend_lease(&mut self, until_ns: u64) -> io::Result<()> {
         if until_ns == 0 {
-            let programs: Vec<_> = self.programs.keys().copied().collect();
-            programs.into_iter().for_each(|program| self.forget(program, &mut Vec::new()));
+            self.release();
         }
         Ok(())
     }
@@ -382,6 +395,18 @@ mod tests {
         let ended = events(&mut plane);
         assert!(matches!(ended[..], [Event::End { flowlet: 2, is_closed: true, .. }]), "{ended:?}");
         assert!(!plane.is_live(2));
+    }
+
+    #[test]
+    fn rates_end_with_the_plane() {
+        let (mut plane, program) = plane("ends");
+        let (sender, _receiver) = connection();
+        report(&program, START, sender.as_raw_fd());
+        assert_eq!(events(&mut plane).len(), 1);
+        plane.set_rate(1, Some(1_000_000)).unwrap();
+        assert_eq!(sys::max_pacing_rate(sender.as_fd()), 1_000_000);
+        drop(plane);
+        assert_eq!(sys::max_pacing_rate(sender.as_fd()), UNLIMITED);
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! Flowlets shorter than the [`INTERVAL`] may not be seen, and a start is seen late by up to that
 //! time. New sockets are found each [`SCAN`] intervals. Rates have no lease: if the agent and its
 //! keeper are killed, sockets keep their last rate until they are closed, or until
-//! [`cleanup`](crate::cleanup). A limit that the application set itself is lost.
+//! [`cleanup`](crate::cleanup). A limit that the application set itself is lost. What a socket has
+//! not sent when it is closed leaves at its last rate, after its flowlet has ended.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -67,11 +68,14 @@ impl SocketsPlane {
     }
 
     /// Ends the limits of all sockets of processes.
-    pub fn release(processes: &[i32]) {
-        for socket in processes.iter().flat_map(|&pid| host::sockets_of(pid)) {
-            // What is no TCP socket had no limit.
-            let _ = sys::set_max_pacing_rate(socket.as_fd(), UNLIMITED);
-        }
+    ///
+    /// # Errors
+    /// A socket could not be reached; the limits of the others end.
+    pub fn release(processes: impl Iterator<Item = i32>) -> io::Result<()> {
+        // What is no TCP socket had no limit.
+        let release = |socket: BorrowedFd<'_>| drop(sys::set_max_pacing_rate(socket, UNLIMITED));
+        let released = processes.map(|pid| host::each_socket_of(pid, release));
+        released.fold(Ok(()), io::Result::and)
     }
 
     fn copy(&self, (process, number): (usize, i32)) -> Option<OwnedFd> {
@@ -98,7 +102,7 @@ impl SocketsPlane {
     fn backlog(&self, place: (usize, i32), inode: u64) -> Option<(u64, OwnedFd)> {
         let copy = self.copy(place)?;
         let is_same = fstat(&copy).is_ok_and(|about| about.st_ino == inode);
-        let bytes = sys::unacknowledged_bytes(copy.as_fd()).ok().filter(|_| is_same)?;
+        let bytes = backlog_of(&copy).filter(|_| is_same)?;
         Some((bytes, copy))
     }
 }
@@ -108,6 +112,14 @@ impl SocketsPlane {
 pub(super) fn copy_of(process: &OwnedFd, number: i32) -> Option<OwnedFd> {
     // The wrapper of the system call panics for negative ones.
     (number >= 0).then(|| pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()).flatten()
+}
+
+/// Bytes in a socket's buffer that are not acknowledged. A connection that was reset or timed out
+/// has none: what its buffer still counts is never sent.
+pub(super) fn backlog_of(socket: &OwnedFd) -> Option<u64> {
+    let bytes = sys::unacknowledged_bytes(socket.as_fd()).ok()?;
+    let is_over = bytes > 0 && getpeername(socket) == Err(rustix::io::Errno::NOTCONN);
+    Some(if is_over { 0 } else { bytes })
 }
 
 /// The connection of a TCP socket; `None` if it is another socket or not connected.
@@ -158,7 +170,8 @@ impl DataPlane for SocketsPlane {
                     socket.flowlet = None;
                     self.of_flowlet.remove(&flowlet);
                     if let Some((_, copy)) = backlog {
-                        // The next flowlet begins under its own congestion control.
+                        // The kernel uses the old rate until it computes one, at the next
+                        // acknowledgement.
                         let _ = sys::set_max_pacing_rate(copy.as_fd(), UNLIMITED);
                     }
                     into.push(Event::End { flowlet, time_ns, is_closed: is_gone });
@@ -202,6 +215,25 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     use super::*;
+
+    /// A reset connection counts its bytes as unacknowledged until its socket is closed.
+    #[test]
+    fn a_connection_that_is_over_has_no_backlog() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (receiver, _) = listener.accept().unwrap();
+        sender.set_nonblocking(true).unwrap();
+        while (&sender).write(&[7; 65536]).is_ok() {}
+        let sender = OwnedFd::from(sender);
+        assert!(backlog_of(&sender).unwrap() > 0);
+        // A close with unread data is a reset.
+        drop(receiver);
+        let is_over = (0..1000).any(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            backlog_of(&sender) == Some(0)
+        });
+        assert!(is_over);
+    }
 
     /// Fills the buffers between two sockets of this process, which may look into itself.
     #[test]

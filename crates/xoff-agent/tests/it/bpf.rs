@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,6 +70,41 @@ fn rates_are_enforced_and_an_orderly_exit_restores_the_host() {
     assert!(rate_of(&mut connection, Duration::from_millis(300)) > 1.3 * PAYLOAD_RATE as f64);
     stop.store(true, Ordering::Relaxed);
     allocator.join().unwrap();
+}
+
+#[test]
+fn a_limit_of_the_application_outlives_allocated_rates() {
+    let Some(hosts) = Hosts::new("m") else { return };
+    let stop = Arc::new(AtomicBool::new(false));
+    let allocator = hosts.allocator(&stop);
+    let Some(mut agent) = hosts.agent("xoff_ft_tm") else { return };
+    let mut connection = hosts.connect();
+    connection.set_nodelay(true).unwrap();
+    sockopt::set_socket_send_buffer_size(&connection, 65536).unwrap();
+    expect_allocated_rate(&mut connection);
+    limit(&connection, 2 * PAYLOAD_RATE);
+    expect_allocated_rate(&mut connection);
+
+    // Without the allocator, rates expire after 0.1 s.
+    stop.store(true, Ordering::Relaxed);
+    allocator.join().unwrap();
+    rate_of(&mut connection, Duration::from_millis(300));
+    let rate = rate_of(&mut connection, Duration::from_millis(500)) / PAYLOAD_RATE as f64;
+    assert!((1.2..2.5).contains(&rate), "{rate}");
+    agent.signal(rustix::process::Signal::TERM);
+    assert!(agent.0.wait().unwrap().success());
+    let rate = rate_of(&mut connection, Duration::from_millis(500)) / PAYLOAD_RATE as f64;
+    assert!((1.2..2.5).contains(&rate), "{rate}");
+}
+
+/// Limits a socket as an application does.
+#[allow(unsafe_code)]
+fn limit(connection: &std::net::TcpStream, rate: u64) {
+    let (fd, size) = (connection.as_raw_fd(), size_of::<u64>() as libc::socklen_t);
+    let (level, option) = (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
+    // SAFETY: the pointer is to a value of the given size, which lives during the call.
+    let result = unsafe { libc::setsockopt(fd, level, option, (&raw const rate).cast(), size) };
+    assert_eq!(result, 0);
 }
 
 #[test]

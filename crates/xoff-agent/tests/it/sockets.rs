@@ -1,7 +1,7 @@
 //! The data plane without eBPF on a host.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpStream, UdpSocket};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,10 +93,13 @@ fn rates_of_a_killed_agent_can_be_cleaned_up() {
     let Some(hosts) = Hosts::new("l") else { return };
     let stop = Arc::new(AtomicBool::new(false));
     let allocator = hosts.allocator(&stop);
+    // More sockets than the cleaner may have descriptors. They have lower numbers.
+    let _others: Vec<_> = (0..100).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
     let mut connection = hosts.connect();
     sockopt::set_socket_send_buffer_size(&connection, 65536).unwrap();
     assert!((0..5).any(|_| is_left_by_a_kill(&hosts, &mut connection)), "never a rate was left");
-    let cleanup = Command::new(env!("CARGO_BIN_EXE_agent")).arg("--cleanup").status();
+    let few = "ulimit -n 64 && exec \"$0\" --cleanup";
+    let cleanup = Command::new("sh").args(["-c", few, env!("CARGO_BIN_EXE_agent")]).status();
     assert!(cleanup.unwrap().success());
     assert!(!is_limited(&mut connection));
     stop.store(true, Ordering::Relaxed);

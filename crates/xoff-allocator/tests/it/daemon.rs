@@ -112,8 +112,10 @@ impl Agent {
             while let Some((to, length)) = self.endpoint.transmit(self.now(), &mut buffer) {
                 let _ = self.socket.send_to(&buffer[..length], self.allocators[to]);
             }
-            if let Ok((length, _)) = self.socket.recv_from(&mut buffer) {
-                let _ = self.endpoint.receive(&buffer[..length], self.now());
+            if let Ok((length, from)) = self.socket.recv_from(&mut buffer) {
+                let allocator = self.allocators.iter().position(|&address| address == from);
+                let now = self.now();
+                let _ = self.endpoint.receive(allocator.unwrap(), &buffer[..length], now);
             }
             while let Some(change) = self.endpoint.next_rate() {
                 self.rate = change.rate;

@@ -1,5 +1,8 @@
 //! An endpoint's flowlets: what the allocator knows of them, and their rates.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use rustc_hash::FxHashMap;
 
 use crate::EndpointId;
@@ -26,10 +29,12 @@ pub struct RateChange {
     pub rate: Rate,
 }
 
-/// Starts to report, ends to report, and what has been reported but not acknowledged.
+/// Starts to report, ends to report, what has been reported but not acknowledged, and flowlets that
+/// wait for a slot that the allocator accepts.
 const STARTS: u32 = 0;
 const ENDS: u32 = 1;
 const FLIGHT: u32 = 2;
+const SURPLUS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -62,7 +67,10 @@ struct Slot {
 #[derive(Clone, Debug)]
 pub(super) struct Flowlets {
     slots: Vec<Slot>,
-    free: Vec<u16>,
+    /// The lowest is used first: an allocator accepts only low ones.
+    free: BinaryHeap<Reverse<u16>>,
+    /// Slots below this may be reported; 0 before the first report of a connection.
+    limit: u32,
     of_flowlet: FxHashMap<u64, u16>,
     queues: Queues,
     /// Slots whose rate has changed.
@@ -77,9 +85,10 @@ impl Flowlets {
     pub(super) fn new() -> Self {
         Self {
             slots: Vec::new(),
-            free: Vec::new(),
+            free: BinaryHeap::new(),
+            limit: 0,
             of_flowlet: FxHashMap::default(),
-            queues: Queues::new(3),
+            queues: Queues::new(4),
             changed: Queues::new(1),
             rated: [0; 2],
             is_suspended: false,
@@ -107,7 +116,7 @@ impl Flowlets {
             return true;
         }
         let slot = match self.free.pop() {
-            Some(slot) => slot,
+            Some(Reverse(slot)) => slot,
             None if self.slots.len() < usize::from(most) => self.slots.len() as u16,
             None => return false,
         };
@@ -151,7 +160,29 @@ impl Flowlets {
     fn release(&mut self, number: u32) {
         self.queues.remove(number);
         self.slots[number as usize].phase = Phase::Free;
-        self.free.push(number as u16);
+        self.free.push(Reverse(number as u16));
+        self.move_surplus();
+    }
+
+    /// Flowlets that wait for a lower slot get the free ones.
+    fn move_surplus(&mut self) {
+        while let Some(&Reverse(low)) = self.free.peek()
+            && u32::from(low) < self.limit
+            && let Some(high) = self.queues.pop(SURPLUS)
+        {
+            self.free.pop();
+            let surplus = self.slots[high as usize];
+            self.slots[usize::from(low)] = surplus;
+            self.of_flowlet.insert(surplus.flowlet, low);
+            self.queues.push(STARTS, low.into());
+            if self.changed.queue_of(high).is_some() {
+                self.changed.remove(high);
+                self.changed.push(0, low.into());
+            }
+            // Its rate is counted once, in the lower slot.
+            self.slots[high as usize] = Slot { phase: Phase::Free, rate: None, ..surplus };
+            self.free.push(Reverse(high as u16));
+        }
     }
 
     /// True if there is something to report.
@@ -166,11 +197,20 @@ impl Flowlets {
         Some(number as u16)
     }
 
-    /// The next start to report, with a slot below a limit; it is in flight from now on.
-    pub(super) fn next_start(&mut self, sequence: u64, limit: u32) -> Option<Start> {
+    /// The next start to report, with a slot below a limit; it is in flight from now on. Flowlets
+    /// above it wait for a lower slot, and are counted.
+    pub(super) fn next_start(
+        &mut self,
+        sequence: u64,
+        limit: u32,
+        unreported: &mut u64,
+    ) -> Option<Start> {
+        self.limit = limit;
         while let Some(number) = self.queues.front(STARTS) {
             if number >= limit {
-                self.queues.remove(number);
+                self.queues.push(SURPLUS, number);
+                *unreported += 1;
+                self.move_surplus();
                 continue;
             }
             self.depart(number, sequence);
@@ -223,6 +263,7 @@ impl Flowlets {
     /// Another connection begins, or this one ends: an allocator has no flowlets at its start, and
     /// rates of the old connection are of an earlier one.
     pub(super) fn reconnect(&mut self) {
+        self.limit = 0;
         for number in 0..self.slots.len() as u32 {
             let slot = &mut self.slots[number as usize];
             slot.is_reported = false;

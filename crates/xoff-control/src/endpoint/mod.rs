@@ -15,7 +15,7 @@ pub use self::flowlets::{Rate, RateChange};
 xoff_core::counts! {
     /// Counters of an endpoint.
     pub struct EndpointStats {
-        /// Flowlets that were not reported, for lack of room.
+        /// Flowlets that could not be reported when they started, for lack of room.
         unreported,
         /// Hellos sent.
         hellos,
@@ -46,7 +46,7 @@ struct Opening {
     token: u64,
     /// Hellos to this allocator so far.
     hellos: u32,
-    /// Hellos to any allocator since the last connection.
+    /// Hellos to any allocator since the last connection, without probes.
     all_hellos: u32,
     /// When the next one is sent.
     next: Nanos,
@@ -125,7 +125,7 @@ impl Endpoint {
 
     /// A flowlet starts. Until it gets a rate it is under its own congestion control. `path`
     /// selects a path to the destination, as agreed with the allocator. False if there is no room
-    /// to report it: then it never gets a rate.
+    /// for it: then it never gets a rate. One above the allocator's limit waits for another's end.
     pub fn start(&mut self, flowlet: u64, to: EndpointId, path: u32, now: Nanos) -> bool {
         self.advance(now);
         let has_room = self.flowlets.start(flowlet, (to, path), self.config.flowlets);
@@ -156,16 +156,23 @@ impl Endpoint {
         self.open.as_ref().map(|open| open.allocator)
     }
 
-    /// A datagram has arrived.
+    /// A datagram has arrived from the address of an allocator. All of them have this endpoint's
+    /// key, so only that address tells them apart.
     ///
     /// # Errors
     /// The reason if it is refused, which is counted.
-    pub fn receive(&mut self, datagram: &[u8], now: Nanos) -> Result<(), Refused> {
+    pub fn receive(
+        &mut self,
+        allocator: usize,
+        datagram: &[u8],
+        now: Nanos,
+    ) -> Result<(), Refused> {
         self.advance(now);
-        self.accept(datagram, now).inspect_err(|&reason| self.refused.count(reason))
+        let accepted = self.accept(allocator, datagram, now);
+        accepted.inspect_err(|&reason| self.refused.count(reason))
     }
 
-    fn accept(&mut self, datagram: &[u8], now: Nanos) -> Result<(), Refused> {
+    fn accept(&mut self, allocator: usize, datagram: &[u8], now: Nanos) -> Result<(), Refused> {
         let header = Header::parse(datagram)?;
         if !matches!(header.kind, Kind::Welcome | Kind::Reset | Kind::Rates) {
             return Err(Refused::Kind);
@@ -178,11 +185,11 @@ impl Endpoint {
         }
         match Body::parse(header.kind, datagram)? {
             Body::Welcome { keepalive_us, flowlets } => {
-                self.on_welcome(&header, keepalive_us, flowlets, now)
+                self.on_welcome(allocator, &header, (keepalive_us, flowlets), now)
             }
-            Body::Reset => self.on_reset(&header, now),
+            Body::Reset => self.on_reset(allocator, &header, now),
             Body::Rates { ack, lifetime_us, rates } => {
-                let open = Self::connection(&mut self.open, &header)?;
+                let open = Self::connection(&mut self.open, allocator, &header)?;
                 if !open.received.is_new(header.sequence) {
                     return Err(Refused::Sequence);
                 }
@@ -221,26 +228,29 @@ impl Endpoint {
 
     fn connection<'a>(
         open: &'a mut Option<Connection>,
+        allocator: usize,
         header: &Header,
     ) -> Result<&'a mut Connection, Refused> {
         open.as_mut()
             .filter(|open| {
-                (open.endpoint_token, open.allocator_token)
-                    == (header.endpoint_token, header.allocator_token)
+                (open.allocator, open.endpoint_token, open.allocator_token)
+                    == (allocator, header.endpoint_token, header.allocator_token)
             })
             .ok_or(Refused::Connection)
     }
 
     fn on_welcome(
         &mut self,
+        allocator: usize,
         header: &Header,
-        keepalive_us: u32,
-        flowlets: u32,
+        (keepalive_us, flowlets): (u32, u32),
         now: Nanos,
     ) -> Result<(), Refused> {
         let opening = self
             .opening
-            .take_if(|opening| opening.token == header.endpoint_token)
+            .take_if(|opening| {
+                (opening.allocator, opening.token) == (allocator, header.endpoint_token)
+            })
             .ok_or(Refused::Connection)?;
         self.stats.connections += 1;
         self.close();
@@ -266,8 +276,8 @@ impl Endpoint {
         Ok(())
     }
 
-    fn on_reset(&mut self, header: &Header, now: Nanos) -> Result<(), Refused> {
-        Self::connection(&mut self.open, header)?;
+    fn on_reset(&mut self, allocator: usize, header: &Header, now: Nanos) -> Result<(), Refused> {
+        Self::connection(&mut self.open, allocator, header)?;
         self.stats.resets += 1;
         self.close();
         self.open(0, now);
@@ -371,7 +381,8 @@ impl Endpoint {
                 report.end(slot);
             }
             while report.has_room_for_start()
-                && let Some(start) = self.flowlets.next_start(sequence, open.flowlets)
+                && let Some(start) =
+                    self.flowlets.next_start(sequence, open.flowlets, &mut self.stats.unreported)
             {
                 report.start(start);
             }
@@ -404,7 +415,8 @@ impl Endpoint {
         let longer = (hello << opening.all_hellos.min(16)).min(probe);
         let wait = if is_probe { probe } else { longer + opening.token % (longer / 2).max(1) };
         opening.hellos += 1;
-        opening.all_hellos += 1;
+        // Probes find no silent allocator that must be spared when the connection ends.
+        opening.all_hellos += u32::from(!is_probe);
         opening.next = after(now, wait);
         self.stats.hellos += 1;
         let header = Header {

@@ -1,8 +1,8 @@
 //! Several allocators, where one takes over from another.
 
-use xoff_control::Rate;
+use xoff_control::{Endpoint, EndpointConfig, EndpointId, Rate, Refused, Sessions, SessionsConfig};
 
-use crate::world::{MILLI, QUIET, World};
+use crate::world::{MILLI, QUIET, World, key};
 
 fn paced(world: &World) -> usize {
     let rates = world.servers.iter().flat_map(|server| server.live.values());
@@ -114,4 +114,49 @@ fn an_allocator_that_is_late_gets_no_flowlets_again() {
     let since = world.allocators[0].sessions.stats.since(&before);
     assert_eq!((since.starts, since.connections), (0, 0));
     assert!(world.agrees(0));
+}
+
+/// All allocators have the endpoint's key: whoever copies a report to another allocator gets an
+/// authentic reset of the connection.
+#[test]
+fn a_report_copied_to_the_backup_ends_no_connection() {
+    let mut world = two_allocators();
+    let (now, mut events, mut buffer) = (world.now, Vec::new(), [0; 1500]);
+    let is_report = |datagram: &&Vec<u8>| datagram[3] == 4 && datagram[4..8] == [0; 4];
+    let report = world.recorded.iter().rfind(is_report).unwrap().clone();
+    let backup = &mut world.allocators[1].sessions;
+    assert_eq!(backup.receive(&report, now, &mut events), Err(Refused::Connection));
+    let (id, length) = backup.transmit(now, &mut buffer).expect("a reset");
+    assert_eq!((id, buffer[3]), (EndpointId(0), 3));
+    let endpoint = &mut world.servers[0].endpoint;
+    assert_eq!(endpoint.receive(1, &buffer[..length], now), Err(Refused::Connection));
+    assert_eq!((endpoint.allocator(), endpoint.stats.resets), (Some(0), 0));
+}
+
+#[test]
+fn an_endpoint_that_has_probed_for_long_says_hello_as_soon_as_others() {
+    let config = EndpointConfig { allocators: 2, ..EndpointConfig::new(EndpointId(0)) };
+    let mut endpoint = Endpoint::new(config, &key(0), [1; 32]);
+    let keys = [(EndpointId(0), key(0))];
+    let mut backup = Sessions::new(SessionsConfig::default(), &keys, [2; 32]).unwrap();
+    let (mut events, mut buffer, mut hellos) = (Vec::new(), [0; 1500], Vec::new());
+    for now in (0..10_500).map(|milli| milli * MILLI) {
+        if now == 10_000 * MILLI {
+            assert_eq!(endpoint.allocator(), Some(1));
+            backup.stand_by(true, &mut events);
+        }
+        while let Some((to, length)) = endpoint.transmit(now, &mut buffer) {
+            if endpoint.stats.resets > 0 {
+                hellos.push(now / MILLI);
+            }
+            if to == 1 {
+                let _ = backup.receive(&buffer[..length], now, &mut events);
+            }
+        }
+        while let Some((_, length)) = backup.transmit(now, &mut buffer) {
+            endpoint.receive(1, &buffer[..length], now).unwrap();
+        }
+    }
+    // 10 and 20 ms apart, and up to half of it more.
+    assert!(hellos.len() >= 3 && hellos[2] - hellos[0] <= 46, "{hellos:?}");
 }

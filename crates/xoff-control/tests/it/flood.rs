@@ -107,7 +107,7 @@ fn attack_the_allocator(world: &mut World, datagram: &[u8], seen: &mut Seen) {
         assert!(answer.is_ok() && length <= datagram.len());
         if endpoint.0 > 0 {
             let endpoint = &mut world.servers[endpoint.0 as usize].endpoint;
-            assert_eq!(endpoint.receive(&buffer[..length], now), Err(Refused::Connection));
+            assert_eq!(endpoint.receive(0, &buffer[..length], now), Err(Refused::Connection));
         }
     }
 }
@@ -124,7 +124,7 @@ fn a_million_hostile_datagrams_change_nothing_and_take_no_memory() {
         forged.take(&recorded[random.below(recorded.len() as u64) as usize]);
         ATTACKS[number % ATTACKS.len()](&mut forged, &mut random);
         attack_the_allocator(&mut world, forged.datagram(), &mut at_allocator);
-        let refused = world.servers[0].endpoint.receive(forged.datagram(), world.now);
+        let refused = world.servers[0].endpoint.receive(0, forged.datagram(), world.now);
         at_endpoint.count(refused.expect_err("an endpoint hears no stranger and nothing twice"));
         assert_eq!(world.servers[0].endpoint.next_rate(), None);
     }

@@ -42,7 +42,7 @@ fn exchange() -> Vec<(&'static str, Vec<u8>)> {
         }
         let (_, length) = sessions.transmit(now, &mut buffer).unwrap();
         sent.push((names.next().unwrap(), buffer[..length].to_vec()));
-        endpoint.receive(&buffer[..length], now).unwrap();
+        endpoint.receive(0, &buffer[..length], now).unwrap();
     }
     let mut restarted = Sessions::new(config, &[(id, key)], [0xA1; 32]).unwrap();
     let (_, report) = sent.last().unwrap();

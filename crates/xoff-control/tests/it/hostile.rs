@@ -37,7 +37,7 @@ fn what_was_recorded_before_a_restart_is_refused_after_it() {
     for datagram in recorded.iter().filter(|datagram| datagram[3] != 1) {
         let sessions = &mut world.allocators[0].sessions;
         assert!(sessions.receive(datagram, now, &mut events).is_err());
-        assert!(world.servers[0].endpoint.receive(datagram, now).is_err());
+        assert!(world.servers[0].endpoint.receive(0, datagram, now).is_err());
     }
     assert!(events.is_empty());
     // The resets that follow concern no connection.
@@ -66,8 +66,8 @@ fn renewals_that_are_held_back_for_longer_than_the_silence_are_refused() {
         }
     }
     assert!(held.len() > 3);
-    assert_eq!(endpoint.receive(&held[0], 900 * MILLI), Ok(()));
-    assert_eq!(endpoint.receive(&held[1], 1800 * MILLI), Err(Refused::Stale));
+    assert_eq!(endpoint.receive(0, &held[0], 900 * MILLI), Ok(()));
+    assert_eq!(endpoint.receive(0, &held[1], 1800 * MILLI), Err(Refused::Stale));
 }
 
 fn endpoint_0() -> Endpoint {
@@ -88,7 +88,7 @@ fn exchange(
             sessions.receive(&last, now, events).unwrap();
         }
         while let Some((_, length)) = sessions.transmit(now, &mut buffer) {
-            endpoint.receive(&buffer[..length], now).unwrap();
+            endpoint.receive(0, &buffer[..length], now).unwrap();
         }
     }
     last

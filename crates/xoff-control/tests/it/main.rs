@@ -7,5 +7,6 @@ mod convergence;
 mod flood;
 mod golden;
 mod hostile;
+mod limits;
 mod tagged;
 mod world;

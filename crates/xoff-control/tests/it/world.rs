@@ -45,7 +45,8 @@ impl Random {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum To {
-    Endpoint(usize),
+    /// From an allocator.
+    Endpoint(usize, usize),
     Allocator(usize, usize),
 }
 
@@ -209,8 +210,8 @@ impl World {
         while self.in_flight.first().is_some_and(|first| first.0 <= now) {
             let (_, _, to, datagram) = self.in_flight.pop_first().unwrap();
             match to {
-                To::Endpoint(number) => {
-                    let _ = self.servers[number].endpoint.receive(&datagram, now);
+                To::Endpoint(number, allocator) => {
+                    let _ = self.servers[number].endpoint.receive(allocator, &datagram, now);
                 }
                 To::Allocator(number, _) => {
                     let allocator = &mut self.allocators[number];
@@ -251,7 +252,7 @@ impl World {
         }
         assert_eq!(allocator.flows.len(), allocator.sessions.flowlets());
         while let Some((to, length)) = self.allocators[number].sessions.transmit(now, &mut buffer) {
-            self.send(To::Endpoint(to.0 as usize), &buffer[..length]);
+            self.send(To::Endpoint(to.0 as usize, number), &buffer[..length]);
         }
     }
 

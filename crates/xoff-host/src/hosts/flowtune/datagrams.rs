@@ -125,7 +125,7 @@ impl Hosts {
             return;
         }
         let Some(endpoint) = datagrams.endpoint(nic) else { return };
-        stats.refused += u64::from(endpoint.receive(&bytes, nanos(fabric.now)).is_err());
+        stats.refused += u64::from(endpoint.receive(0, &bytes, nanos(fabric.now)).is_err());
         self.act(fabric, nic);
     }
 
