@@ -37,7 +37,7 @@ def test_it_has_the_others_cases_and_its_own_settings_last(paper):
 
 def test_plots_of_cases_that_are_gone_are_left_out(paper):
     kinds = [plot.kind for plot in derived(paper).plots]
-    assert "slowdown-by-size" in kinds
+    assert "bars" in kinds
     assert "curve" not in kinds
 
 

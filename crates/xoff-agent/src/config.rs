@@ -182,6 +182,14 @@ fn list<T>(
 /// The address to listen at, from which every allocator can be reached and recognised.
 fn read_listen(text: &str, allocators: &[SocketAddr]) -> Result<SocketAddr, String> {
     let listen: SocketAddr = text.parse().map_err(in_key("listen"))?;
+    let first = allocators.first();
+    if let Some(first) = first
+        && let Some(other) = allocators.iter().find(|other| other.is_ipv4() != first.is_ipv4())
+    {
+        return Err(format!(
+            "`allocators`: {first} and {other} must both be IPv4, or both IPv6: remove one"
+        ));
+    }
     if let Some(other) = allocators.iter().find(|other| other.is_ipv4() != listen.is_ipv4()) {
         let any = if other.is_ipv4() { "0.0.0.0" } else { "[::]" };
         let port = listen.port();
@@ -200,16 +208,19 @@ fn read_listen(text: &str, allocators: &[SocketAddr]) -> Result<SocketAddr, Stri
 fn read_endpoints(value: toml::Value) -> Result<HashMap<IpAddr, EndpointId>, String> {
     let wrong = |what: &str| format!("`endpoints`: {what}; write \"10.0.0.2\" = 2");
     let toml::Value::Table(table) = value else { return Err(wrong("it is no section")) };
-    let read = table.iter().map(|(address, number)| {
+    let mut endpoints = HashMap::new();
+    for (address, number) in &table {
         let parsed = address.parse::<IpAddr>();
         // The data plane has IPv4 addresses that are mapped into IPv6 as IPv4.
         let parsed = parsed.map_err(|_| wrong(&format!("`{address}` is no address")))?;
         let parsed = parsed.to_canonical();
         let number = number.as_integer().and_then(|number| u32::try_from(number).ok());
         let number = number.ok_or_else(|| wrong(&format!("`{address}` has no number")))?;
-        Ok((parsed, EndpointId(number)))
-    });
-    read.collect()
+        if endpoints.insert(parsed, EndpointId(number)).is_some() {
+            return Err(format!("`endpoints`: {parsed} is there twice: remove one"));
+        }
+    }
+    Ok(endpoints)
 }
 
 fn read_metrics(address: &str) -> Result<Option<SocketAddr>, String> {
@@ -276,6 +287,12 @@ pub(crate) mod tests {
             ("10.0.0.9:4000", "[fd00::9]:4000", "write listen = \"[::]:4301\""),
             ("idle", "listen = \"[::]:4302\"\nidle", "write listen = \"0.0.0.0:4302\""),
             ("[\"10.0.0.9:4000\"", "[\"10.0.0.9:4000\", \"10.0.0.9:4000\"", "is there twice"),
+            ("[\"10.0.0.9:4000\"", "[\"10.0.0.9:4000\", \"[fd00::9]:4000\"", "remove one"),
+            (
+                "\"10.0.0.2\" = 2",
+                "\"10.0.0.2\" = 2\n\"::ffff:10.0.0.2\" = 7",
+                "10.0.0.2 is there twice",
+            ),
             ("\"10.0.0.2\"", "\"host2\"", "`host2` is no address"),
             ("idle", "processes = [1]\nidle", "`processes` goes with"),
             ("idle", "programs = \"p\"\nidle", "`programs` goes with"),

@@ -41,14 +41,19 @@ fn named(path: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{path}: {error}"))
 }
 
-/// Network namespaces of processes and those with a name, by their inode.
-fn namespaces() -> BTreeMap<u64, PathBuf> {
+/// The paths of each network namespace, of processes and of names, by its inode.
+fn namespaces() -> BTreeMap<u64, Vec<PathBuf>> {
     let of_processes = processes().map(|pid| PathBuf::from(format!("/proc/{pid}/ns/net")));
     let folder = fs::read_dir("/run/netns").into_iter().flatten().flatten();
     let with_names = folder.map(|entry| entry.path());
     // A process or a name may be gone by now: it is left out.
-    let all = of_processes.chain(with_names);
-    all.filter_map(|path| Some((fs::metadata(&path).ok()?.ino(), path))).collect()
+    let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for path in of_processes.chain(with_names) {
+        if let Ok(about) = fs::metadata(&path) {
+            found.entry(about.ino()).or_default().push(path);
+        }
+    }
+    found
 }
 
 fn processes() -> impl Iterator<Item = i32> {
@@ -74,20 +79,35 @@ pub(crate) fn in_each_namespace(
 ) -> io::Result<()> {
     let visit = || {
         let mut result = Ok(());
-        for (inode, path) in namespaces() {
-            let called = match enter(&path) {
-                Ok(true) => call(inode),
+        for (inode, paths) in namespaces() {
+            let called = match enter_any(&paths) {
+                Ok(Some(path)) => {
+                    call(inode).map_err(|error| named(&path.to_string_lossy(), &error))
+                }
                 // A namespace that is gone has nothing to undo.
-                Ok(false) => Ok(()),
+                Ok(None) => Ok(()),
                 Err(error) => Err(error),
             };
-            let called = called.map_err(|error| named(&path.to_string_lossy(), &error));
             result = result.and(called);
         }
         result
     };
     // The thread stays in the last namespace, and ends.
     std::thread::scope(|scope| scope.spawn(visit).join().expect("no panic"))
+}
+
+/// Moves the thread into a network namespace by one of its paths: processes may end meanwhile.
+/// Returns that path, and none if the namespace is gone.
+fn enter_any(paths: &[PathBuf]) -> io::Result<Option<&Path>> {
+    let mut result = Ok(None);
+    for path in paths {
+        match enter(path) {
+            Ok(true) => return Ok(Some(path)),
+            Ok(false) => {}
+            Err(error) => result = Err(named(&path.to_string_lossy(), &error)),
+        }
+    }
+    result
 }
 
 /// Moves the thread into a network namespace; false if there is none at this path any more.
@@ -153,7 +173,7 @@ pub(crate) fn each_socket_of(pid: i32, mut call: impl FnMut(BorrowedFd<'_>)) -> 
         handle => handle?,
     };
     let mut result = Ok(());
-    for number in socket_numbers(pid) {
+    for number in socket_numbers(pid)? {
         match pidfd_getfd(&handle, number, PidfdGetfdFlags::empty()) {
             Ok(copy) => call(copy.as_fd()),
             // It was closed, or the process has ended.
@@ -167,11 +187,21 @@ pub(crate) fn each_socket_of(pid: i32, mut call: impl FnMut(BorrowedFd<'_>)) -> 
     result
 }
 
-/// The descriptors of a process that are sockets.
-pub(crate) fn socket_numbers(pid: i32) -> Vec<i32> {
-    let folder = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    let sockets = folder.filter(|entry| fs::read_link(entry.path()).is_ok_and(|to| is_socket(&to)));
-    sockets.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+/// The descriptors of a process that are sockets; none if it has ended.
+///
+/// # Errors
+/// They cannot be listed.
+pub(crate) fn socket_numbers(pid: i32) -> io::Result<Vec<i32>> {
+    let path = format!("/proc/{pid}/fd");
+    let folder = match fs::read_dir(&path) {
+        Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NOENT | Errno::SRCH)) => {
+            return Ok(Vec::new());
+        }
+        folder => folder.map_err(|error| named(&path, &error))?,
+    };
+    let sockets =
+        folder.flatten().filter(|entry| fs::read_link(entry.path()).is_ok_and(|to| is_socket(&to)));
+    Ok(sockets.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
 fn is_socket(target: &Path) -> bool {
@@ -192,6 +222,10 @@ mod tests {
         // It is there, and cannot be opened.
         std::os::unix::fs::symlink(&path, &path).unwrap();
         assert!(enter(&path).is_err());
+        // The process with the first path has ended.
+        let ended = PathBuf::from("/proc/0/ns/net");
+        assert!(enter_any(&[ended.clone(), path.clone()]).is_err());
+        assert_eq!(enter_any(&[ended]).unwrap(), None);
         fs::remove_file(path).unwrap();
     }
 }

@@ -71,7 +71,10 @@ pub fn run(config: &Config) -> io::Result<()> {
     match config.settings.plane {
         Plane::Bpf => {}
         Plane::Sockets => {
-            Limits::left().iter().try_for_each(Limits::end)?;
+            for error in Limits::left().iter().filter_map(|limits| limits.end().err()) {
+                // The file stays. The sockets of this agent's processes are another matter.
+                log("error", json!({"message": error.to_string()}));
+            }
             let limits = Limits::announce(&config.processes)?;
             let served = serve_sockets(config, &signals);
             let ended = limits.end();

@@ -129,8 +129,9 @@ fn why_occupied(current: &str, namespace: u64, agent: Option<&State>) -> String 
     let setting = host::CONGESTION_CONTROL;
     match agent {
         None => format!(
-            "{setting} is {current}, which no running agent has: one was killed; call \
-             `xoff agent --cleanup`"
+            "{setting} is {current}, which no agent that runs here has: if one was killed, call \
+             `xoff agent --cleanup`; in a container that was made while an agent ran outside it, \
+             call `sysctl net.ipv4.tcp_congestion_control=cubic`"
         ),
         Some(agent) if agent.namespace == namespace => format!(
             "{setting} is {current}: another agent, process {}, serves this network namespace",

@@ -20,6 +20,8 @@ pub(crate) struct Standby {
     takeover: Nanos,
     /// When the connection was last open.
     seen: Nanos,
+    /// True if the last watch has left datagrams.
+    is_behind: bool,
 }
 
 impl Standby {
@@ -33,12 +35,14 @@ impl Standby {
             primary: backup.primary,
             takeover: backup.takeover.0,
             seen: 0,
+            is_behind: false,
         })
     }
 
     /// Exchanges datagrams with the first allocator; true while it works.
     pub(crate) fn watch(&mut self, now: Nanos) -> io::Result<bool> {
-        let Self { endpoint, udp, primary, .. } = self;
+        let Self { endpoint, udp, primary, is_behind, .. } = self;
+        *is_behind = true;
         for _ in 0..BATCHES {
             let received = udp.receive(|datagram, from| {
                 if from == *primary {
@@ -47,6 +51,7 @@ impl Standby {
                 }
             })?;
             if received == 0 {
+                *is_behind = false;
                 break;
             }
         }
@@ -61,8 +66,12 @@ impl Standby {
         Ok(now < self.seen + self.takeover)
     }
 
-    /// When it must watch again.
+    /// When it must watch again: at once if a flood has left it datagrams, as answers of the first
+    /// allocator are among them.
     pub(crate) fn deadline(&self) -> Nanos {
+        if self.is_behind {
+            return 0;
+        }
         self.endpoint.deadline().min(self.seen + self.takeover)
     }
 }
@@ -89,6 +98,9 @@ mod tests {
         let sent = 270;
         (0..sent).for_each(|_| assert_eq!(flood.send_to(&[0], to).unwrap(), 1));
         assert!(standby.watch(1).unwrap());
+        assert_eq!(standby.deadline(), 0, "it does not wait with the rest");
         assert!(standby.udp.receive(|_, _| ()).unwrap() > 0, "all were taken at once");
+        assert!(standby.watch(2).unwrap());
+        assert!(standby.deadline() > 2, "there is no rest");
     }
 }

@@ -84,7 +84,9 @@ impl SocketsPlane {
 
     fn scan(&mut self) {
         for process in 0..self.processes.len() {
-            for number in host::socket_numbers(self.processes[process].0) {
+            // What cannot be listed now may be at the next scan.
+            let numbers = host::socket_numbers(self.processes[process].0);
+            for number in numbers.unwrap_or_default() {
                 let place = (process, number);
                 if self.sockets.contains_key(&place) {
                     continue;

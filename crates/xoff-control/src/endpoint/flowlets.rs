@@ -54,6 +54,8 @@ struct Slot {
     path: u32,
     /// True if it has been reported in this connection.
     is_reported: bool,
+    /// True if it has been counted as one that found the allocator's limit reached.
+    is_counted: bool,
     /// Sequence number of the last report with it.
     sent_in: u64,
     rate: Option<RateCode>,
@@ -111,6 +113,7 @@ impl Flowlets {
         flowlet: u64,
         (destination, path): (EndpointId, u32),
         most: u16,
+        unreported: &mut u64,
     ) -> bool {
         if self.of_flowlet.contains_key(&flowlet) {
             return true;
@@ -126,6 +129,7 @@ impl Flowlets {
             destination,
             path,
             is_reported: false,
+            is_counted: false,
             sent_in: 0,
             rate: None,
             is_current: false,
@@ -140,7 +144,11 @@ impl Flowlets {
             }
         }
         self.of_flowlet.insert(flowlet, slot);
-        self.queues.push(STARTS, slot.into());
+        if self.limit > 0 && u32::from(slot) >= self.limit {
+            self.let_wait(slot.into(), unreported);
+        } else {
+            self.queues.push(STARTS, slot.into());
+        }
         true
     }
 
@@ -162,6 +170,16 @@ impl Flowlets {
         self.slots[number as usize].phase = Phase::Free;
         self.free.push(Reverse(number as u16));
         self.move_surplus();
+    }
+
+    /// A flowlet with a slot above the limit waits for a lower one, and is counted.
+    fn let_wait(&mut self, number: u32, unreported: &mut u64) {
+        self.queues.push(SURPLUS, number);
+        self.move_surplus();
+        let slot = &mut self.slots[number as usize];
+        let waits = self.queues.queue_of(number) == Some(SURPLUS);
+        *unreported += u64::from(waits && !slot.is_counted);
+        slot.is_counted |= waits;
     }
 
     /// Flowlets that wait for a lower slot get the free ones.
@@ -208,9 +226,7 @@ impl Flowlets {
         self.limit = limit;
         while let Some(number) = self.queues.front(STARTS) {
             if number >= limit {
-                self.queues.push(SURPLUS, number);
-                *unreported += 1;
-                self.move_surplus();
+                self.let_wait(number, unreported);
                 continue;
             }
             self.depart(number, sequence);

@@ -128,7 +128,8 @@ impl Endpoint {
     /// for it: then it never gets a rate. One above the allocator's limit waits for another's end.
     pub fn start(&mut self, flowlet: u64, to: EndpointId, path: u32, now: Nanos) -> bool {
         self.advance(now);
-        let has_room = self.flowlets.start(flowlet, (to, path), self.config.flowlets);
+        let (most, unreported) = (self.config.flowlets, &mut self.stats.unreported);
+        let has_room = self.flowlets.start(flowlet, (to, path), most, unreported);
         self.stats.unreported += u64::from(!has_room);
         has_room
     }

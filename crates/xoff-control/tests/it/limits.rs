@@ -120,3 +120,25 @@ fn a_lower_limit_of_a_later_connection_is_kept() {
     assert_eq!(paced.count(), 2, "{:?}", pair.rates);
     assert_eq!(pair.sessions.flowlets(), 2);
 }
+
+/// The first flowlets of a host that connects late have ended: those above the limit get their
+/// slots at once. Others wait over connections, and each is counted once.
+#[test]
+fn a_flowlet_that_waits_is_counted_once_and_costs_no_report() {
+    let mut pair = Pair::new(3);
+    (0..6).for_each(|flowlet| pair.start(flowlet));
+    (0..3).for_each(|flowlet| pair.end(flowlet));
+    pair.run();
+    pair.expect(&[3, 4, 5]);
+    assert_eq!(pair.endpoint.stats.unreported, 0);
+    pair.start(6);
+    let mut buffer = [0; 1500];
+    assert!(pair.endpoint.transmit(pair.now, &mut buffer).is_none(), "there is nothing to report");
+    assert_eq!(pair.endpoint.stats.unreported, 1);
+    for secret in 3..6 {
+        pair.sessions = sessions(3, secret);
+        (0..20).for_each(|_| pair.run());
+        pair.expect(&[3, 4, 5]);
+    }
+    assert_eq!(pair.endpoint.stats.unreported, 1);
+}
