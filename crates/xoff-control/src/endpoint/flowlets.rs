@@ -54,7 +54,7 @@ struct Slot {
     path: u32,
     /// True if it has been reported in this connection.
     is_reported: bool,
-    /// True if it has been counted as one that found the allocator's limit reached.
+    /// True if it has been counted: it found the limit of the allocator reached.
     is_counted: bool,
     /// Sequence number of the last report with it.
     sent_in: u64,
