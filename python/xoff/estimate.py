@@ -33,6 +33,8 @@ PACKETS_PER_DATA = 2.05
 LACKS = 0.7
 # With a longer warm-up, in measured times, what is drawn says too little about the run.
 MOST_WARMUP = 1.5
+# Kinds of traffic whose messages follow each other: how many fit into the time is not known.
+PROGRAMS = frozenset({"chakra", "collective", "dependent", "goal", "pipeline"})
 
 _BYTES = {"B": 1, "KB": 1e3, "MB": 1e6}
 
@@ -107,8 +109,9 @@ def of(run: Run, explain: Callable[[], Explanation], least_s: float = 0.0) -> Es
     frame = {key: _bytes(effective["frame"][key]) for key in ("payload", "header")}
     packet = frame["payload"] + frame["header"]
     full = PACKETS_PER_DATA * sum(carries.values()) / 8 * at["end_ps"] * 1e-12 / packet
+    kinds = {source.get("kind") for source in effective.get("traffic", [])}
     architecture = effective["switch"]["architecture"]
-    if full / HOPS_PER_S[architecture] < least_s or not (found := explain()):
+    if full / HOPS_PER_S[architecture] < least_s or kinds & PROGRAMS or not (found := explain()):
         return None
     load = found[1]["offered_load"]
     drain_ps = max(0, at["drain_end_ps"] - at["end_ps"])
@@ -132,8 +135,7 @@ def of(run: Run, explain: Callable[[], Explanation], least_s: float = 0.0) -> Es
 def _is_known(load: Mapping[str, Any], end_ps: int, drain_ps: int) -> bool:
     """Return whether the flows drawn tell what the run does."""
     time_ps = load["until_ps"] - load["from_ps"]
-    # How many messages of a job fit into the time is not known.
-    if not load["flows"] or load["flows_of_any_rate"] or load["jobs"] or time_ps <= 0:
+    if not load["flows"] or load["flows_of_any_rate"] or time_ps <= 0:
         return False
     # Of very many flows, the first million is drawn: the rest is taken to be like it.
     if load["from_ps"] > MOST_WARMUP * (end_ps - load["from_ps"]):

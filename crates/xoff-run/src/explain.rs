@@ -196,6 +196,15 @@ mod tests {
         }
     }
 
+    /// A host has a link of 400 Gb/s to its rail, and a faster one within its server.
+    #[test]
+    fn links_that_lead_elsewhere_carry_nothing() {
+        let text = format!("scheme = \"pfc\"\nnetwork.topology = \"rail\"\n{LONG}");
+        let load = &explained(&text, &[]).offered_load.by_link["host-leaf"];
+        assert_eq!(load.busiest_host, Some(0));
+        assert!((load.busiest.unwrap() - 0.8384 / 4.0).abs() < 1e-9, "{load:?}");
+    }
+
     /// Three times 12.5 KB and 4096 B for each of a leaf's 24 links; 11 % of what it leaves free.
     #[test]
     fn thresholds_are_in_bytes_and_times() {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use xoff_core::Ps;
+use xoff_core::{HostId, PortId, Ps};
 use xoff_net::topo::Port;
 use xoff_sim::Setup;
 use xoff_sim::simulation::Plan;
 use xoff_workload::{After, Arrival, ENDLESS, Traffic};
 
-/// The most flows that are drawn.
+/// Flows are drawn until this number has begun.
 const MOST_FLOWS: u64 = 1_000_000;
 
 /// The load of one kind of link, one way.
@@ -20,10 +20,10 @@ pub struct LinkLoad {
     pub links: u32,
     /// Offered bytes over what the links can carry in the time.
     pub mean: f64,
-    /// The same of the links of the busiest host. Paths between switches are not drawn, so only
-    /// hosts' links have it.
+    /// The same of the busiest link. Paths between switches are not drawn, so only hosts' links
+    /// have it.
     pub busiest: Option<f64>,
-    /// That host.
+    /// The node at its end that is not a switch.
     pub busiest_host: Option<u32>,
 }
 
@@ -53,7 +53,7 @@ impl OfferedLoad {
         load.jobs = traffic.jobs().len() as u64;
         let mut bytes = vec![0; setup.topology.ports().len()];
         let mut drawn = Vec::new();
-        // Flows that begin at one time are few, those of a long run may fill the memory.
+        // Flows that begin at one time are few. Those of a long run may fill the memory.
         while let Some(start) = traffic.next_start().filter(|&start| start < end) {
             if traffic.issued() >= MOST_FLOWS {
                 load.until_ps = start.0.max(from.0);
@@ -78,9 +78,7 @@ impl OfferedLoad {
             self.flows += 1;
             let packets = arrival.bytes.div_ceil(setup.hosts.frame.payload.0);
             let wire = arrival.bytes + packets * u64::from(setup.hosts.overhead());
-            for port in setup.routes.first_path(&setup.topology, arrival.src, arrival.dst) {
-                bytes[port.index()] += wire;
-            }
+            add(setup, (arrival.src, arrival.dst), wire, bytes);
         }
     }
 
@@ -88,25 +86,27 @@ impl OfferedLoad {
         let topology = &setup.topology;
         let time_ps = (self.until_ps - self.from_ps) as f64;
         let carries = |rate: u64| rate as f64 / 8e12 * time_ps;
-        let mut of_links: BTreeMap<String, (u32, Sum)> = BTreeMap::new();
-        let mut of_hosts: BTreeMap<(String, u32), Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<String, (u64, f64)> = BTreeMap::new();
         for (port, &sent) in topology.ports().iter().zip(bytes) {
-            let (links, sum) = of_links.entry(topology.link_name(port)).or_default();
-            *links += 1;
-            sum.add(sent, carries(port.rate.0));
-            if let Some(host) = host_of(setup, port) {
-                let sum = of_hosts.entry((topology.link_name(port), host)).or_default();
-                sum.add(sent, carries(port.rate.0));
+            let sum = sums.entry(topology.link_name(port)).or_default();
+            *sum = (sum.0 + sent, sum.1 + carries(port.rate.0));
+            let load = self.by_link.entry(topology.link_name(port)).or_insert(LinkLoad {
+                links: 0,
+                mean: 0.0,
+                busiest: None,
+                busiest_host: None,
+            });
+            load.links += 1;
+            let own = sent as f64 / carries(port.rate.0).max(f64::MIN_POSITIVE);
+            if let Some(host) = host_of(setup, port)
+                && load.busiest.is_none_or(|busiest| own > busiest)
+            {
+                (load.busiest, load.busiest_host) = (Some(own), Some(host));
             }
         }
-        for (link, (links, sum)) in of_links {
-            let load = LinkLoad { links, mean: sum.share(), busiest: None, busiest_host: None };
-            self.by_link.insert(link, load);
-        }
-        for ((link, host), sum) in of_hosts {
-            let Some(load) = self.by_link.get_mut(&link) else { continue };
-            if load.busiest.is_none_or(|busiest| sum.share() > busiest) {
-                (load.busiest, load.busiest_host) = (Some(sum.share()), Some(host));
+        for (link, (sent, capacity)) in sums {
+            if let Some(load) = self.by_link.get_mut(&link) {
+                load.mean = sent as f64 / capacity.max(f64::MIN_POSITIVE);
             }
         }
     }
@@ -144,22 +144,28 @@ impl OfferedLoad {
     }
 }
 
-/// Bytes of some links, and what they can carry.
-#[derive(Default)]
-struct Sum {
-    sent: u64,
-    carried: f64,
+/// Adds a flow to the ports on its path: in equal parts to links of hosts that it may take, and
+/// whole to the first choices of switches.
+fn add(setup: &Setup, (src, dst): (HostId, HostId), wire: u64, bytes: &mut [u64]) {
+    let topology = &setup.topology;
+    let (from, to) = (links_of(setup, src, dst), links_of(setup, dst, src));
+    let (part_from, part_to) = (wire / from.len() as u64, wire / to.len() as u64);
+    from.for_each(|port| bytes[port.index()] += part_from);
+    to.for_each(|port| bytes[topology.port(port).peer.index()] += part_to);
+    for port in setup.routes.first_path(topology, src, dst).skip(1) {
+        if topology.far_end(port) != dst.node() {
+            bytes[port.index()] += wire;
+        }
+    }
 }
 
-impl Sum {
-    fn add(&mut self, sent: u64, carried: f64) {
-        self.sent += sent;
-        self.carried += carried;
-    }
-
-    fn share(&self) -> f64 {
-        self.sent as f64 / self.carried.max(f64::MIN_POSITIVE)
-    }
+/// The links of a host on shortest paths to another one, by their ports at the host.
+fn links_of(setup: &Setup, host: HostId, to: HostId) -> impl ExactSizeIterator<Item = PortId> + '_ {
+    let numbers = match setup.routes.ports_of_host(host, to) {
+        [] => &[0],
+        numbers => numbers,
+    };
+    numbers.iter().map(move |&number| setup.topology.port_at(host.node(), number))
 }
 
 /// The host at an end of a port's link.
