@@ -29,7 +29,7 @@ pub(super) fn audit(state: &State<'_>, on_the_way: u64) -> Checked {
     if lost == 0 && keeps_order(state) {
         let stats = state.partitions.iter().map(|part| part.hosts().stats);
         let (again, timeouts) = stats.fold((0, 0), |(again, timeouts), stats| {
-            (again + stats.retransmitted, timeouts + stats.timeouts)
+            (again + stats.retransmitted + stats.repeated_acks, timeouts + stats.timeouts)
         });
         if timeouts == 0 {
             let place = || "packets sent again, though none was lost or overtaken".to_owned();
