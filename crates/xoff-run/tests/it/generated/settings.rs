@@ -91,7 +91,7 @@ fn values(field: &Field) -> String {
         return quoted.collect::<Vec<_>>().join(", ");
     }
     let kind = field.expects.split(" with its unit").next().unwrap_or_default();
-    let ranges = [format!(" from 0 to {}", u32::MAX), format!(" from 0 to {}", u64::MAX)];
+    let ranges = [format!(" from 0 to {}", u32::MAX), format!(" from 0 to {}", i64::MAX)];
     cell(&ranges.iter().fold(kind.to_owned(), |text, range| text.replace(range, "")))
 }
 
