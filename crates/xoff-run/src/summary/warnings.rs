@@ -1,6 +1,6 @@
 //! Results that need care.
 
-use xoff_core::HostId;
+use xoff_core::{HostId, Ps};
 use xoff_sim::Simulation;
 
 use super::Context;
@@ -36,11 +36,13 @@ pub(super) fn warnings(
     warnings
 }
 
-/// When flows should have finished.
-fn until(simulation: &Simulation) -> &'static str {
+/// When flows should have finished; in a run that is not over, the time that it has reached.
+fn until(simulation: &Simulation) -> String {
     let progress = simulation.progress();
-    let early = progress.sim_ps < progress.drain_end_ps;
-    if early { "before the run ended early" } else { "within the drain time" }
+    match progress.sim_ps < progress.drain_end_ps {
+        true => format!("by {}, before the end of the drain time", Ps(progress.sim_ps)),
+        false => "within the drain time".into(),
+    }
 }
 
 /// Jobs with rounds that did not end.

@@ -433,7 +433,7 @@ fn a_job_that_does_not_end_is_reported() {
         assert!(warnings.contains(&said), "{warnings:?}");
     };
     run.step().unwrap();
-    reported(&run, "before the run ended early");
+    reported(&run, "by 10us, before the end of the drain time");
     finish(&mut run);
     assert_eq!(run.summary().jobs.unwrap()[0].finished, 0);
     reported(&run, "within the drain time");
