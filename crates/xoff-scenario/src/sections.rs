@@ -108,6 +108,13 @@ knobs! {
     }
 }
 
+impl RunConfig {
+    /// The latest end of a run.
+    pub(crate) fn end(&self) -> Ps {
+        Ps(self.warmup.0.saturating_add(self.measure.0).saturating_add(self.drain.0))
+    }
+}
+
 choices! {
     /// Packets without hop-by-hop flow control, so that pauses cannot form a cycle.
     pub enum ElideKind {

@@ -13,7 +13,6 @@ use super::rules::SET_TIMEOUT;
 use super::spec::Spec;
 use crate::entries::Entries;
 use crate::links;
-use crate::sections::RunConfig;
 
 impl Resolver<'_> {
     /// Reads all entries. Problems are in the layers.
@@ -56,18 +55,15 @@ fn faults_of(
     check_composition(settings, spec)?;
     let Parts { ports, dead_switch, hosts } = parts(settings, topology)?;
     check_rate(settings, &ports, spec, topology)?;
-    let RunConfig { warmup, measure, drain, grid, .. } = spec.run;
-    let run =
-        [warmup, measure, drain].into_iter().fold(0, |sum: u64, time| sum.saturating_add(time.0));
-    let periods = settings.periods(Ps(run));
+    let (end, grid) = (spec.run.end(), spec.run.grid);
+    let periods = settings.periods(end);
     if periods.is_empty() {
-        return Err(format!("at ({at}) is not before the end of the run ({})", Ps(run)));
+        return Err(format!("at ({at}) is not before the end of the run ({end})"));
     }
     if periods.len() > PERIODS_MAX {
         return Err(format!(
-            "would happen more than {PERIODS_MAX} times until the run ends after {}: set a longer \
-             period, or until",
-            Ps(run)
+            "would happen more than {PERIODS_MAX} times until the run ends after {end}: set a \
+             longer period, or until"
         ));
     }
     let fault = |(at, until): (Ps, Ps)| {

@@ -84,9 +84,7 @@ impl Resolver<'_> {
                 );
             }
         }
-        let end =
-            run.warmup.0.checked_add(run.measure.0).and_then(|end| end.checked_add(run.drain.0));
-        if end.is_none_or(|end| end > LATEST.0) {
+        if run.end() > LATEST {
             let message = format!("warmup, measure and drain together must be at most {LATEST}");
             self.reader.problem("run", "drain", message);
             return None;
