@@ -351,7 +351,12 @@ def test_watermarks_and_throughput_are_drawn_in_their_units():
 
 @pytest.mark.parametrize(
     ("sizes", "slowdowns"),
-    [((100, 200, 400), (1.1, 1.3, 1.6)), ((30, 900, 9e6), (1.0, 8.0, 9.0)), ((40, 60), (4, 5))],
+    [
+        ((100, 200, 400), (1.1, 1.3, 1.6)),
+        ((30, 900, 9e6), (1.0, 8.0, 9.0)),
+        ((40, 60), (4, 5)),
+        ((0.92e6, 1.5e6, 2.48e6), (1.1, 2.9, 3.0)),
+    ],
 )
 def test_an_axis_of_any_width_has_labels_that_do_not_overlap(sizes, slowdowns, tmp_path):
     found = [

@@ -70,12 +70,14 @@ def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) ->
 def plain_ticks(axis: Any) -> None:
     """Label a logarithmic axis 1, 2, 5, 10, ... instead of with powers of ten.
 
-    An axis that may have none of these has a label at every tick.
+    An axis with fewer than two of these has a label at every tick.
     """
 
     def minor(x: float, _: int) -> str:
         low, high = axis.get_view_interval()
-        return f"{x:g}" if high < 3 * low or f"{x:e}"[0] in "25" else ""
+        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        marks = sum(low <= digit * 10.0**k <= high for k in decades for digit in (1, 2, 5))
+        return f"{x:g}" if marks < 2 or f"{x:e}"[0] in "25" else ""
 
     axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     axis.set_minor_formatter(FuncFormatter(minor))
