@@ -89,8 +89,8 @@ impl HopSettings for SfcConfig {
     }
 
     fn bytes(&self, network: &NetworkSize) -> u128 {
-        let cells = u128::from(self.filter_hashes) * u128::from(self.filter_cells);
-        let filter = if self.filter { cells / 8 } else { 0 };
+        let cells = u64::from(self.filter_hashes) * u64::from(self.filter_cells);
+        let filter = if self.filter { u128::from(cells) / 8 } else { 0 };
         let cache = if self.cache { u128::from(self.cache_entries) * RECEIVER_BYTES } else { 0 };
         let estimator = if self.estimator { network.hosts * RECEIVER_BYTES } else { 0 };
         network.switches * (filter + cache) + network.racks * estimator
