@@ -65,7 +65,7 @@ def test_a_paper_is_all_its_experiments_and_shares_their_runs(paper, tmp_path, m
     folder = paper / "demo" / "fig2"
     shutil.copytree(paper / "demo" / "fig1", folder)
     (paper / "demo" / "claims.toml").write_text(
-        (paper / "demo" / "claims.toml").read_text().replace('path = "monitors', 'path = "nowhere')
+        (paper / "demo" / "claims.toml").read_text().replace("monitors.long", "monitors.short")
     )
     seen = []
     options = {"out": tmp_path / "out", "check": True, "slots": 2, "root": paper}
@@ -178,6 +178,17 @@ def test_a_failing_case_is_named_and_the_others_are_kept(paper, tmp_path):
         ('"scheme=bfc"', '"shceme=bfc"', "case `BFC`:\nerror: unknown key `shceme`"),
         ('scenario = "scenario.toml"', 'scenario = "x.toml"', "does not exist"),
         ("[scale.quick]", "[scale.quik]", "unknown key `quik`"),
+        (
+            "[[plot]]",
+            '[[column]]\ntitle = "p99"\npath = "buffer.p99_byte"\n\n[[plot]]',
+            "column `p99`: `buffer.p99_byte`: `buffer` of the summary has no key `p99_byte` "
+            "(did you mean `p99_bytes`?)",
+        ),
+        (
+            "[[plot]]",
+            '[[plot]]\nkind = "bars"\nclass = "bakcground"\n\n[[plot]]',
+            "plot 1: no run has a class `bakcground`",
+        ),
     ],
 )
 def test_mistakes_are_named(paper, tmp_path, old, new, message):

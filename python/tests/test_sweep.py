@@ -173,6 +173,14 @@ def test_a_refused_point_ends_the_sweep_before_it_runs(grid_file, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_measure_that_no_run_has_ends_the_sweep_before_it_runs(grid_file, tmp_path):
+    text = GRID.replace('statistic = "mean"', 'path = "buffer.p98_bytes"')
+    grid_file.write_text(text.replace("level = 2", ""))
+    with pytest.raises(UsageError, match=r"measure `mean`: `buffer\.p98_bytes`: .* `p99_bytes`"):
+        sweep(grid_file, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_two_sweeps_share_their_runs(grid_file, tmp_path):
     slow(grid_file)
     out = tmp_path / "out"

@@ -43,11 +43,15 @@ STOP_S = 0.7
 
 @dataclass
 class Job:
-    """One distinct run: the points that share it and its run directory."""
+    """One distinct run: the points that share it and its run directory.
+
+    `classes` are its traffic classes; None if it simulates no packets.
+    """
 
     points: list[Point]
     folder: Path
     effective: str
+    classes: tuple[str, ...] | None = None
     progress: dict[str, Any] = field(default_factory=dict)
     result: Result | None = None
     max_memory: str | int | None = None
@@ -130,7 +134,7 @@ def plan(
     jobs: dict[str, Job] = {}
     for point in points:
         try:
-            point, effective = _checked(point, max_memory)
+            point, effective, classes = _checked(point, max_memory)
         except ScenarioError as error:
             raise ScenarioError(f"case `{point.title}`:\n{error}") from None
         identity = f"{engine.build_id()}\n{effective}"
@@ -138,22 +142,36 @@ def plan(
         if key in jobs:
             jobs[key].points.append(point)
             continue
-        jobs[key] = _planned(
-            Job([point], runs / key, effective, max_memory=max_memory, budget=budget)
-        )
+        job = Job([point], runs / key, effective, classes, max_memory=max_memory, budget=budget)
+        jobs[key] = _planned(job)
     return list(jobs.values())
 
 
-def _checked(point: Point, max_memory: str | int | None) -> tuple[Point, str]:
-    """Return the point, with batches of time if it simulates packets, and its effective scenario.
+def _checked(
+    point: Point, max_memory: str | int | None
+) -> tuple[Point, str, tuple[str, ...] | None]:
+    """Return the point, its effective scenario, and its traffic classes.
 
-    Raises `ScenarioError`.
+    A point that simulates packets gets batches of time; the classes of any other are None. Raises
+    `ScenarioError`.
     """
     effective = api.check(point.scenario, point.overrides, max_memory)
-    if "engine" in parse_toml(effective):
-        return point, effective
+    known = parse_toml(effective)
+    if "engine" in known:
+        return point, effective, None
     point = replace(point, overrides=(f"run.batches={BATCHES}", *point.overrides))
-    return point, api.check(point.scenario, point.overrides, max_memory)
+    classes = tuple(str(entry["class"]) for entry in known.get("traffic", ()))
+    return point, api.check(point.scenario, point.overrides, max_memory), classes
+
+
+def classes_of(planned: Sequence[Job]) -> list[str] | None:
+    """Return the traffic classes of all runs; None unless all of them simulate packets."""
+    found: dict[str, None] = {}
+    for job in planned:
+        if job.classes is None:
+            return None
+        found.update(dict.fromkeys(job.classes))
+    return list(found)
 
 
 def _planned(job: Job) -> Job:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from xoff import computed, extras, jobs, papers, points, readings, recorded, reproduce_report
+from xoff import computed, extras, jobs, papers, paths, points, readings, recorded, reproduce_report
 from xoff.budget import Budget
 from xoff.claims import Claim, load_claims
 from xoff.cores import cores
 from xoff.drafts import replace_text
 from xoff.errors import Interrupted, RunError, UsageError, writing
 from xoff.experiment import Experiment, load_experiment
+from xoff.metrics import Term
 from xoff.papers import find_experiment
 from xoff.progress import Line
 from xoff.reproduce_progress import ReproduceProgress
@@ -90,10 +91,37 @@ class Prepared:
     unchanged: Sequence[str]
 
     def plan(self) -> list[jobs.Job]:
-        """Validate every point, return the distinct runs. Raises `ScenarioError`."""
+        """Validate every point and what is read from the runs, return the distinct runs.
+
+        Raises `ScenarioError` or `UsageError`.
+        """
         simulated = [point for point in self.experiment.points if not point.compute]
         budget = Budget.of(self.options.max_wall, self.options.max_packet_hops)
-        return jobs.plan(simulated, self.cache, self.options.max_memory, budget)
+        planned = jobs.plan(simulated, self.cache, self.options.max_memory, budget)
+        classes = jobs.classes_of(planned)
+        if classes is not None and len(simulated) == len(self.experiment.points):
+            paths.refuse_unknown(self._named(), classes)
+        return planned
+
+    def _named(self) -> Iterator[paths.Named]:
+        """Yield what plots, columns and claims read from the runs."""
+        experiment = self.experiment
+        for number, plot in enumerate(experiment.plots, 1):
+            where = f"{experiment.name}: plot {number}"
+            yield paths.Named.of(where, plot.term)
+            for cls in plot.classes:
+                yield paths.Named(where, None, None, cls)
+        for column in experiment.columns:
+            yield paths.Named.of(f"{experiment.name}: column `{column.title}`", column.term)
+        labels = [point.label for point in experiment.points]
+        for claim in self.claims:
+            if (name := experiment.name.split("/")[-1]) not in claim.experiments:
+                continue
+            for check in claim.about(name):
+                # Without terms of cases that this scale leaves out.
+                for term in check.expand(labels, []).terms:
+                    if isinstance(term, Term):
+                        yield paths.Named(f"claim {claim.id}", term.path, term.cdf, term.cls)
 
     def with_seeds(self, counts: Mapping[str, int]) -> Prepared:
         """Return it with at least `counts[label]` seeds of each label."""

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xoff import extras, jobs, notebook, source
+from xoff import extras, jobs, notebook, paths, source
 from xoff.budget import Budget
 from xoff.cores import cores
 from xoff.drafts import draft_of, replace_text
@@ -363,7 +363,14 @@ def _file_name(name: str) -> str:
 
 def _planned(grid: Grid, place: Path, max_memory: str | int | None) -> Prepared:
     place = place.resolve()
-    return Prepared(grid, place, jobs.plan(grid.points(), place / "runs", max_memory))
+    planned = jobs.plan(grid.points(), place / "runs", max_memory)
+    classes = jobs.classes_of(planned)
+    if classes is not None:
+        named = (
+            paths.Named.of(f"{grid.file}: measure `{one.name}`", one.term) for one in grid.measures
+        )
+        paths.refuse_unknown(named, classes)
+    return Prepared(grid, place, planned)
 
 
 def _status(job: jobs.Job) -> str:

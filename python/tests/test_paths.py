@@ -1,0 +1,59 @@
+"""A misspelt path of the summary or class is an error before anything runs."""
+
+import pytest
+
+from xoff.errors import UsageError
+from xoff.paths import Named, refuse_unknown
+
+
+def named(path=None, cdf=None, cls=None):
+    return [Named("here", path, cdf, cls)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "drops_packets",
+        "buffer.p99_bytes",
+        "bfc.sharing_flows.mean",
+        "classes.0.bins.3.p99",
+        "classes.background.all.p99",
+        "pfc.pause_time_share_by_link.leaf-spine",
+        "link_delays.spine-leaf scheduled.p99_ps",
+        "monitors.long.utilisation",
+        "fairness.score",
+        "flows.slowdown.p99",
+        "queries.query.all.p99_us",
+        "senders.jain",
+    ],
+)
+def test_what_runs_have_is_accepted(path):
+    refuse_unknown(named(path), ["background"])
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("bufer.p99_bytes", "the summary has no key `bufer` (did you mean `buffer`?)"),
+        ("pipeline.resumes", "`pipeline` of the summary has no key `resumes`"),
+        ("classes.background.al.p99", "`classes.background` of the summary has no key `al`"),
+        ("drops_packets.mean", "`drops_packets` has no parts"),
+        ("buffer", "`buffer` of the summary is not a number"),
+        ("digest", "`digest` of the summary is not a number"),
+        ("buffer.cdf", "`buffer.cdf` of the summary is not a number"),
+        ("classes.bakground.all.p99", "no run has a class `bakground` (did you mean `background`?)"),
+    ],
+)
+def test_a_path_that_no_run_has_is_refused_at_its_place(path, message):
+    with pytest.raises(UsageError, match="^here: ") as caught:
+        refuse_unknown(named(path), ["background"])
+    assert message in str(caught.value)
+
+
+def test_distributions_and_classes_are_checked_too():
+    refuse_unknown(named(cdf="bfc.sharing_flows", cls="background"), ["background"])
+    refuse_unknown(named(cdf="samples.bytes"), [])
+    with pytest.raises(UsageError, match="`frame` of the summary is not a distribution"):
+        refuse_unknown(named(cdf="frame"), [])
+    with pytest.raises(UsageError, match="no run has a class `incast`; there are a, b"):
+        refuse_unknown(named(cls="incast"), ["a", "b"])

@@ -1,0 +1,98 @@
+"""Paths of the summary and names of classes, compared with what runs have before any run starts.
+
+A plot, column, measure or claim with a misspelt path would show nothing when all runs have ended.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from xoff import completions
+from xoff.declared import Summary
+from xoff.errors import UsageError
+from xoff.metrics import FAIRNESS, READERS
+from xoff.text import suggestion
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a number or a distribution is read from, and the place in a file that says so."""
+
+    where: str
+    path: str | None
+    cdf: str | None
+    cls: str | None
+
+    @staticmethod
+    def of(where: str, term: Mapping[str, Any]) -> Named:
+        """Return it for the arguments of a `metrics.Term`."""
+        return Named(where, term.get("path"), term.get("cdf"), term.get("cls"))
+
+
+def refuse_unknown(named: Iterable[Named], classes: Collection[str]) -> None:
+    """Check paths, distributions and classes of runs with packets. Raises `UsageError`.
+
+    `classes` are the traffic classes of all runs.
+    """
+    for one in named:
+        if one.path is not None and _is_of_summary(one.path):
+            found = _follow(one.path, one.where)
+            if found not in (int, float):
+                raise UsageError(f"{one.where}: `{one.path}` of the summary is not a number")
+        if one.cdf is not None and _is_of_summary(one.cdf):
+            found = _follow(one.cdf, one.where)
+            if "cdf" not in _keys(found):
+                raise UsageError(f"{one.where}: `{one.cdf}` of the summary is not a distribution")
+        for cls in filter(None, (one.cls, _class_in(one.path))):
+            if cls not in classes:
+                hint = suggestion(cls, classes) or f"; there are {', '.join(classes) or 'none'}"
+                raise UsageError(f"{one.where}: no run has a class `{cls}`{hint}")
+
+
+def _class_in(path: str | None) -> str | None:
+    """Return the class in `classes.NAME...`; None without a name."""
+    first, _, rest = (path or "").partition(".")
+    name = rest.partition(".")[0]
+    return name if first == "classes" and name and not name.isdigit() else None
+
+
+def _is_of_summary(path: str) -> bool:
+    """Return whether a path is looked up in the summary, rather than computed from tables."""
+    apart = path.startswith(tuple(READERS)) or path == FAIRNESS
+    return not apart and not completions.is_completion(path)
+
+
+def _follow(path: str, where: str) -> Any:
+    """Return the declared type at a dotted path. Raises `UsageError` if there is none."""
+    here: Any = Summary
+    behind: list[str] = []
+    for part in path.split("."):
+        keys, more = _keys(here), typing.get_args(here)
+        if keys and part not in keys:
+            place = f"`{'.'.join(behind)}` of the summary" if behind else "the summary"
+            raise UsageError(
+                f"{where}: `{path}`: {place} has no key `{part}`{suggestion(part, keys)}"
+            )
+        if not keys and not more:
+            raise UsageError(f"{where}: `{path}`: `{'.'.join(behind)}` has no parts")
+        # A list's elements have an index or a name, and a mapping's keys depend on the run.
+        here = _without_none(keys[part] if keys else more[-1])
+        behind.append(part)
+    return here
+
+
+@cache
+def _keys(kind: Any) -> Mapping[str, Any]:
+    """Return the keys of a declared table with their types; none of any other type."""
+    return typing.get_type_hints(kind) if typing.is_typeddict(kind) else {}
+
+
+def _without_none(kind: Any) -> Any:
+    if typing.get_origin(kind) not in (typing.Union, types.UnionType):
+        return kind
+    return next(one for one in typing.get_args(kind) if one is not type(None))
