@@ -61,6 +61,13 @@ def test_the_table_counts_packets_lost_on_links():
     assert row[TABLE.index("packets lost")] == "190"
 
 
+def test_changed_settings_have_a_folder_of_their_own(paper, tmp_path):
+    options = {"root": paper, "settings": ("run.degree=20",), "slots": 2}
+    (found,) = reproduce_all("demo", lambda outcome: None, out=tmp_path / "out", **options)
+    assert found.out == tmp_path / "out" / "fig1-quick-run.degree=20"
+    assert (found.out / "figure.svg").exists()
+
+
 def test_a_paper_is_all_its_experiments_and_shares_their_runs(paper, tmp_path, monkeypatch):
     folder = paper / "demo" / "fig2"
     shutil.copytree(paper / "demo" / "fig1", folder)

@@ -57,6 +57,16 @@ class Options:
     relative_to: str | None = None
     budget_s: float = 0.0
 
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Settings and choices that differ from the experiment as it is written."""
+        return (*self.settings, *(f"{one}: {value}" for one, value in self.chosen.items()))
+
+    def folder(self, name: str) -> str:
+        """Return the default folder of an experiment; changed settings have one of their own."""
+        changed = "".join(c if c.isalnum() or c in ".=-" else "_" for c in ",".join(self.changed))
+        return f"{name}-{self.scale}" + (f"-{changed}" if changed else "")
+
 
 @dataclass
 class Outcome:
@@ -153,12 +163,10 @@ def prepare(name: str, options: Options) -> Prepared:
         found, unchanged = points.with_settings(found, options.settings)
     if options.seeds:
         found = points.with_seeds(found, dict.fromkeys(points.seeds(found), options.seeds))
-    chosen = [f"{reading}: {value}" for reading, value in options.chosen.items()]
-    changed = (*options.settings, *chosen)
-    out = options.out or Path("out") / _folder(name, options.scale, changed)
+    out = options.out or Path("out") / options.folder(name)
     cache = options.cache or (options.out or Path("out") / name.split("/")[0]) / "runs"
     return Prepared(
-        replace(experiment, points=found, settings=changed),
+        replace(experiment, points=found, settings=options.changed),
         load_claims(folder.parent / "claims.toml") if options.check else [],
         root,
         cache.resolve(),
@@ -166,12 +174,6 @@ def prepare(name: str, options: Options) -> Prepared:
         options,
         unchanged,
     )
-
-
-def _folder(name: str, scale: str, settings: Sequence[str]) -> str:
-    """Return the default folder of an experiment; changed settings have one of their own."""
-    changed = "".join(c if c.isalnum() or c in ".=-" else "_" for c in ",".join(settings))
-    return f"{name}-{scale}" + (f"-{changed}" if changed else "")
 
 
 def reproduce(name: str, line: Line | None = None, **options: Any) -> Outcome:

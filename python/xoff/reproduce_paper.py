@@ -84,10 +84,7 @@ def reproduce_all(
 
 def _own_options(name: str, options: Options, out: Path) -> Options:
     """Return the options of one of several experiments, which share their runs."""
-    if options.settings or options.chosen:
-        return replace(options, cache=out / "runs", out=None)
-    folder = out / f"{name.split('/')[1]}-{options.scale}"
-    return replace(options, out=folder, cache=out / "runs")
+    return replace(options, out=out / options.folder(name.split("/")[1]), cache=out / "runs")
 
 
 def _report_rest_once(found: Outcome) -> None:
