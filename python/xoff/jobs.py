@@ -41,17 +41,29 @@ BATCHES = 20
 STOP_S = 0.7
 
 
+@dataclass(frozen=True)
+class Kind:
+    """What a run has to read numbers from: its engine (None: of packets) and traffic classes."""
+
+    engine: str | None = None
+    classes: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(effective: str) -> Kind:
+        """Return that of an effective scenario."""
+        known = parse_toml(effective)
+        classes = (str(entry["class"]) for entry in known.get("traffic", ()))
+        return Kind(known.get("engine"), tuple(classes))
+
+
 @dataclass
 class Job:
-    """One distinct run: the points that share it and its run directory.
-
-    `classes` are its traffic classes; None if it simulates no packets.
-    """
+    """One distinct run: the points that share it and its run directory."""
 
     points: list[Point]
     folder: Path
     effective: str
-    classes: tuple[str, ...] | None = None
+    kind: Kind = Kind()
     progress: dict[str, Any] = field(default_factory=dict)
     result: Result | None = None
     max_memory: str | int | None = None
@@ -134,7 +146,7 @@ def plan(
     jobs: dict[str, Job] = {}
     for point in points:
         try:
-            point, effective, classes = _checked(point, max_memory)
+            point, effective, kind = _checked(point, max_memory)
         except ScenarioError as error:
             raise ScenarioError(f"case `{point.title}`:\n{error}") from None
         identity = f"{engine.build_id()}\n{effective}"
@@ -142,36 +154,22 @@ def plan(
         if key in jobs:
             jobs[key].points.append(point)
             continue
-        job = Job([point], runs / key, effective, classes, max_memory=max_memory, budget=budget)
+        job = Job([point], runs / key, effective, kind, max_memory=max_memory, budget=budget)
         jobs[key] = _planned(job)
     return list(jobs.values())
 
 
-def _checked(
-    point: Point, max_memory: str | int | None
-) -> tuple[Point, str, tuple[str, ...] | None]:
-    """Return the point, its effective scenario, and its traffic classes.
+def _checked(point: Point, max_memory: str | int | None) -> tuple[Point, str, Kind]:
+    """Return the point, with batches of time if it simulates packets, and its effective scenario.
 
-    A point that simulates packets gets batches of time; the classes of any other are None. Raises
-    `ScenarioError`.
+    Raises `ScenarioError`.
     """
     effective = api.check(point.scenario, point.overrides, max_memory)
-    known = parse_toml(effective)
-    if "engine" in known:
-        return point, effective, None
-    point = replace(point, overrides=(f"run.batches={BATCHES}", *point.overrides))
-    classes = tuple(str(entry["class"]) for entry in known.get("traffic", ()))
-    return point, api.check(point.scenario, point.overrides, max_memory), classes
-
-
-def classes_of(planned: Sequence[Job]) -> list[str] | None:
-    """Return the traffic classes of all runs; None unless all of them simulate packets."""
-    found: dict[str, None] = {}
-    for job in planned:
-        if job.classes is None:
-            return None
-        found.update(dict.fromkeys(job.classes))
-    return list(found)
+    kind = Kind.of(effective)
+    if kind.engine is None:
+        point = replace(point, overrides=(f"run.batches={BATCHES}", *point.overrides))
+        effective = api.check(point.scenario, point.overrides, max_memory)
+    return point, effective, kind
 
 
 def _planned(job: Job) -> Job:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from xoff import completions
-from xoff.declared import Summary
+from xoff import completions, declared
 from xoff.errors import UsageError
+from xoff.jobs import Kind
 from xoff.metrics import FAIRNESS, READERS
 from xoff.text import suggestion
 
@@ -34,18 +34,29 @@ class Named:
         return Named(where, term.get("path"), term.get("cdf"), term.get("cls"))
 
 
-def refuse_unknown(named: Iterable[Named], classes: Collection[str]) -> None:
-    """Check paths, distributions and classes of runs with packets. Raises `UsageError`.
+SUMMARIES: Mapping[str | None, type] = {
+    None: declared.Summary,
+    "fluid": declared.FluidSummary,
+    "convergence": declared.ConvergenceSummary,
+}
+"""The declared summary of each engine; None is that of packets."""
 
-    `classes` are the traffic classes of all runs.
+
+def refuse_unknown(named: Iterable[Named], kinds: Iterable[Kind]) -> None:
+    """Check paths, distributions and classes of runs of these kinds. Raises `UsageError`.
+
+    One run that has it is enough.
     """
+    kinds = list(kinds)
+    summaries = [SUMMARIES[engine] for engine in dict.fromkeys(kind.engine for kind in kinds)]
+    classes = dict.fromkeys(cls for kind in kinds for cls in kind.classes)
     for one in named:
         if one.path is not None and _is_of_summary(one.path):
-            found = _follow(one.path, one.where)
+            found = _follow(one.path, one.where, summaries)
             if found not in (int, float):
                 raise UsageError(f"{one.where}: `{one.path}` of the summary is not a number")
         if one.cdf is not None and _is_of_summary(one.cdf):
-            found = _follow(one.cdf, one.where)
+            found = _follow(one.cdf, one.where, summaries)
             if "cdf" not in _keys(found):
                 raise UsageError(f"{one.where}: `{one.cdf}` of the summary is not a distribution")
         for cls in filter(None, (one.cls, _class_in(one.path))):
@@ -67,19 +78,27 @@ def _is_of_summary(path: str) -> bool:
     return not apart and not completions.is_completion(path)
 
 
-def _follow(path: str, where: str) -> Any:
-    """Return the declared type at a dotted path. Raises `UsageError` if there is none."""
-    here: Any = Summary
+def _follow(path: str, where: str, summaries: Sequence[type]) -> Any:
+    """Return the declared type at a dotted path of a summary. Raises `UsageError` without one."""
+    problems = []
+    for summary in summaries:
+        try:
+            return _type_at(path, summary)
+        except LookupError as problem:
+            problems.append(problem.args[0])
+    raise UsageError(f"{where}: `{path}`: {problems[0]}")
+
+
+def _type_at(path: str, summary: type) -> Any:
+    here: Any = summary
     behind: list[str] = []
     for part in path.split("."):
         keys, more = _keys(here), typing.get_args(here)
+        place = f"`{'.'.join(behind)}` of the summary" if behind else "the summary"
         if keys and part not in keys:
-            place = f"`{'.'.join(behind)}` of the summary" if behind else "the summary"
-            raise UsageError(
-                f"{where}: `{path}`: {place} has no key `{part}`{suggestion(part, keys)}"
-            )
+            raise LookupError(f"{place} has no key `{part}`{suggestion(part, keys)}")
         if not keys and not more:
-            raise UsageError(f"{where}: `{path}`: `{'.'.join(behind)}` has no parts")
+            raise LookupError(f"{place} has no keys")
         # A list's elements have an index or a name, and a mapping's keys depend on the run.
         here = _without_none(keys[part] if keys else more[-1])
         behind.append(part)

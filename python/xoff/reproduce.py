@@ -108,9 +108,9 @@ class Prepared:
         simulated = [point for point in self.experiment.points if not point.compute]
         budget = Budget.of(self.options.max_wall, self.options.max_packet_hops)
         planned = jobs.plan(simulated, self.cache, self.options.max_memory, budget)
-        classes = jobs.classes_of(planned)
-        if classes is not None and len(simulated) == len(self.experiment.points):
-            paths.refuse_unknown(self._named(), classes)
+        # What a computation in Python returns is not declared.
+        if len(simulated) == len(self.experiment.points):
+            paths.refuse_unknown(self._named(), (job.kind for job in planned))
         return planned
 
     def _named(self) -> Iterator[paths.Named]:

@@ -364,12 +364,10 @@ def _file_name(name: str) -> str:
 def _planned(grid: Grid, place: Path, max_memory: str | int | None) -> Prepared:
     place = place.resolve()
     planned = jobs.plan(grid.points(), place / "runs", max_memory)
-    classes = jobs.classes_of(planned)
-    if classes is not None:
-        named = (
-            paths.Named.of(f"{grid.file}: measure `{one.name}`", one.term) for one in grid.measures
-        )
-        paths.refuse_unknown(named, classes)
+    measures = (
+        paths.Named.of(f"{grid.file}: measure `{one.name}`", one.term) for one in grid.measures
+    )
+    paths.refuse_unknown(measures, (job.kind for job in planned))
     return Prepared(grid, place, planned)
 
 
