@@ -87,6 +87,10 @@ def test_a_part_of_a_run_can_be_read_on_request(scenario, tmp_path):
     assert found.ended_early.text == EARLY
     assert found.flows.num_rows == error.result.flows.num_rows == 4
     assert EARLY in repr(found)
+    assert xoff.load(tmp_path / "out", partial=True).digest == found.digest
+    for place in ("out", "out.partial"):
+        with pytest.raises(xoff.IncompleteRunError, match=r"xoff report .*out\.partial.*partial=T"):
+            xoff.load(tmp_path / place)
     (tmp_path / "out.partial" / "flows.parquet").write_bytes(b"")
     with pytest.raises(xoff.IncompleteRunError, match=r"flows\.parquet has 0 bytes"):
         xoff.load(tmp_path / "out.partial", partial=True)

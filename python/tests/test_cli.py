@@ -12,6 +12,8 @@ from xoff.manifest import read_manifest
 from xoff.progress import Line, RunProgress
 from xoff.reproduce_progress import ReproduceProgress
 
+SHIPPED = Path(__file__).parents[2] / "scenarios"
+
 
 def call(capsys, *args):
     code = cli.main(list(map(str, args)))
@@ -73,6 +75,9 @@ def test_progress_json(scenario, tmp_path, capsys):
         (["run", "SCENARIO", "--set", "shceme=bfc", "--out", "OUT"], 2, "unknown key `shceme`"),
         (["run", "missing.toml"], 2, "cannot read missing.toml: no such file"),
         (["run", "FOLDER"], 2, "is a folder"),
+        (["run", "SWEEP"], 2, "load.toml is a sweep: use `xoff sweep "),
+        (["check", "EXPERIMENT"], 2, "experiment.toml is an experiment: use `xoff experiment "),
+        (["sweep", "SCENARIO"], 2, "is a scenario: `xoff run` runs it"),
         (["run", "SCENARIO", "--out", "SCENARIO"], 2, "is a file"),
         (["run", "SCENARIO", "--out", "SCENARIO/x"], 2, "cannot write"),
         (["run", "SCENARIO", "--set", "run.fail=1", "--out", "OUT"], 1, "queue 3 of port leaf0:2"),
@@ -88,6 +93,8 @@ def test_progress_json(scenario, tmp_path, capsys):
 )
 def test_mistakes(scenario, tmp_path, capsys, args, code, message):
     places = {"SCENARIO": scenario, "FOLDER": tmp_path, "OUT": tmp_path / "out"}
+    places["SWEEP"] = SHIPPED / "sweeps" / "load.toml"
+    places["EXPERIMENT"] = SHIPPED / "experiments" / "incast" / "experiment.toml"
     given = [str(places.get(a, a)).replace("SCENARIO", str(scenario)) for a in args]
     found, out, err = call(capsys, *given)
     assert found == code
@@ -413,7 +420,7 @@ def test_losses_on_links_are_printed(scenario):
     lossy = xoff.Result({"drops_packets": 0, "dropped": {"packets": 190}}, "", "d")
     rows = [" ".join(line.split()) for line in summary.render(lossy).splitlines()]
     assert "packets without room, whole run 0" in rows
-    assert "packets lost, with those on failed links, measured time 190" in rows
+    assert "packets lost in the measured time, failed links included 190" in rows
 
 
 def test_what_a_watchdog_dropped_had_room():

@@ -1,10 +1,14 @@
 """Markdown files: links lead somewhere, and files that they name exist."""
 
+import json
+import math
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from xoff import _native
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (
@@ -49,6 +53,10 @@ PREFIXES = (
 )
 
 
+# A file, or a folder with a slash at its end or of a crate.
+FILE = r"[\w./*-]+(\.(rs|py|toml|md)|/|/src/[\w/]+)"
+
+
 def name(page):
     return str(page.relative_to(ROOT))
 
@@ -81,7 +89,7 @@ def test_links_within_the_project_lead_somewhere(page):
 def files(page):
     """Return the names of files and folders in a page's code spans."""
     spans = re.findall(r"`([^`\n]+)`", prose(page))
-    return {span for span in spans if re.fullmatch(r"[\w./*-]+(\.(rs|py|toml|md)|/)", span)}
+    return {span for span in spans if re.fullmatch(FILE, span)}
 
 
 def exists(file, page):
@@ -104,3 +112,20 @@ def test_files_that_a_page_names_exist(page):
 def test_tests_that_claims_name_exist(claims):
     named = set(re.findall(r"(?:crates|python)/[\w/.-]+\.(?:rs|py)", claims.read_text()))
     assert not {file for file in named if not (ROOT / file).exists()}
+
+
+@pytest.mark.real_engine
+def test_the_readme_has_every_preset():
+    presets = [preset for preset, _ in _native.presets()]
+    rows = re.findall(r"^\| `([\w-]+)` \| [^|]+ \|$", (ROOT / "README.md").read_text(), flags=re.M)
+    assert [row for row in rows if row in presets] == presets
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs/performance.md"], ids=name)
+def test_instructions_are_those_that_are_held(page):
+    """Instructions of a case, in the last column of its row, are its ceiling."""
+    held = json.loads((ROOT / "bench/instructions.json").read_text())["cases"]
+    rows = re.findall(r"^\| `([\w-]+-128)` \|.*\| (\d+) \|$", page.read_text(), flags=re.M)
+    shown = {case: int(count) for case, count in rows}
+    assert shown == {case: math.ceil(held[case]["ceiling"]) for case in shown}
+    assert len(shown) >= 3

@@ -19,6 +19,7 @@ def call(capsys, *args):
 
 def test_a_folder_is_an_experiment_or_holds_several(paper):
     assert of_folder(paper / "demo" / "fig1") == (paper, "demo/fig1")
+    assert of_folder(paper / "demo" / "fig1" / "experiment.toml") == (paper, "demo/fig1")
     assert of_folder(paper / "demo") == (paper, "demo")
     with pytest.raises(
         UsageError, match=r"has no experiment\.toml, and none of its folders has one"

@@ -112,7 +112,9 @@ def test_changed_settings_are_said_everywhere(papers, tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     command = ["reproduce", "demo/fig1", "--set", "run.degree=30", "--check", "--json"]
     assert main(command) == 0
-    assert json.loads(capsys.readouterr().out)["settings"] == ["run.degree=30"]
+    out, err = capsys.readouterr()
+    assert json.loads(out)["settings"] == ["run.degree=30"]
+    assert "cases differ in `run.degree`: with --set they no longer do" in err
     (table,) = (tmp_path / "out").rglob("table.md")
     assert "changed: run.degree=30" in table.read_text()
     assert "run.degree=30" in table.parent.name

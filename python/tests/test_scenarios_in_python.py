@@ -127,6 +127,7 @@ def test_among_several_places_the_one_in_force_is_meant(base):
     [
         ({"load": 0.8}, '"load"\nhelp: it is a setting of [[traffic]] with kind = "open-loop"'),
         ({"dgree": 3}, 'did you mean "traffic.0.degree"'),
+        ({"nme": "x"}, 'help: did you mean "name"?'),
         ({"kind": "x"}, '"transport.kind", "buffer.kind" or "traffic.0.kind"'),
         ({"run.monitr": 0}, 'unknown setting "run.monitr"\nhelp: did you mean "run.monitor"'),
         ({"rnu.monitor": 0}, 'unknown section "rnu" in "rnu.monitor"\nhelp: did you mean "run"'),

@@ -11,14 +11,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from xoff import jobs
+import xoff
+from xoff import jobs, source
 from xoff.cli import main
 from xoff.errors import Interrupted, UsageError
 from xoff.locks import in_use, lock_of
 from xoff.progress import Line
 from xoff.rundir import RunDir
 from xoff.sampling import Sample
-from xoff.sweeps import on_dask, on_slurm, prepare, shown, sweep
+from xoff.sweeps import on_dask, on_slurm, placing, prepare, shown, sweep
 from xoff.sweeps.grid import choose, read_grid
 
 SHIPPED = Path(__file__).parents[2] / "scenarios" / "sweeps"
@@ -89,6 +90,11 @@ def test_zipped_settings_change_together(grid_file):
             "`scheme` has 3, `run.degree` has 2",
         ),
         (('statistic = "mean"', 'statistic = "median"'), "unknown statistic `median`"),
+        (("[grid]", "[gird]"), "unknown key `gird` (did you mean `grid`?)"),
+        (("run.slices=2", "degree=30"), "`degree=30` has no effect: the sweep varies `degree`"),
+        (("run.slices=2", "seed=7"), "`seed=7` has no effect: the sweep varies `seed`"),
+        (("[10, 20]", "[10]"), "`level` of `mean` needs a setting with several numbers"),
+        (('scenario = "small.toml"', 'scheme = "bfc"'), "is a scenario: `xoff run` runs it"),
     ],
 )
 def test_a_mistake_in_the_file_is_named(grid_file, change, message):
@@ -171,6 +177,41 @@ def test_a_refused_point_ends_the_sweep_before_it_runs(grid_file, tmp_path):
     with pytest.raises(UsageError, match=r"case `scheme=bfc, run.degre=10 seed 1`"):
         sweep(grid_file, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_set_cannot_change_what_the_sweep_varies(grid_file, tmp_path):
+    with pytest.raises(UsageError, match="`scheme=pfc` has no effect: the sweep varies `scheme`"):
+        sweep(grid_file, tmp_path / "out", set=["scheme=pfc"])
+
+
+def test_a_sweep_leaves_runs_alone(scenario, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    values = {"run.degree": [10, 20]}
+    run = xoff.run(scenario, "out/small")
+    with pytest.raises(UsageError, match="out/small is a run of xoff"):
+        sweep(scenario, "out/small", grid=values)
+    sweep(xoff.Scenario.from_toml(scenario), grid=values)
+    assert xoff.load("out/small").digest == run.digest
+    assert Path("out/small-sweep/scenario.toml").exists()
+
+
+def test_a_refused_sweep_of_a_scenario_leaves_nothing(scenario, tmp_path):
+    text = scenario.read_text()
+    with pytest.raises(UsageError):
+        sweep(text, tmp_path / "out", grid={"run.degre": [10, 20]})
+    assert not (tmp_path / "out").exists()
+    sweep(text, tmp_path / "out", grid={"run.degree": [10, 20]})
+    kept = (tmp_path / "out" / "scenario.toml").read_text()
+    with pytest.raises(UsageError):
+        sweep(text + "\n# changed\n", tmp_path / "out", grid={"run.degre": [10, 20]})
+    assert (tmp_path / "out" / "scenario.toml").read_text() == kept
+
+
+def test_a_text_finds_its_files_in_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "name = 'x'\n[network]\ntopology = 'graph'\nfile = 'net.toml'\n"
+    with placing.as_file(source.read(text), tmp_path / "out") as file:
+        assert f'file = "{tmp_path}/net.toml"' in file.read_text()
 
 
 def test_a_measure_that_no_run_has_ends_the_sweep_before_it_runs(grid_file, tmp_path):

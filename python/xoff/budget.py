@@ -36,7 +36,7 @@ def seconds(text: str) -> float:
 
 def _seconds(value: float, given: object) -> float:
     if not 0 < value < math.inf:
-        raise UsageError(f"{given!r} is no wall-clock time: write one such as 30s, 10m or 2h")
+        raise UsageError(f"{given!r} is not a wall-clock time: write, for example, 30s, 10m or 2h")
     return value
 
 

@@ -105,10 +105,13 @@ def folders(place: Path) -> list[Path]:
         if _is_hpcc(folder) or csv_case.is_case(folder)
     ]
     if not found:
+        archives = sorted(one.name for one in place.glob("*.tar*"))
+        packed = f"; unpack {archives[0]} first" if archives else ""
         csv_files = f"{csv_case.FLOWS}, {csv_case.ANSWER} and {csv_case.PARAMETERS}"
         raise UsageError(
             f"{place} has no case: neither the folder nor a folder in it has both "
             f"{CONFIG} and {ANSWER} (a case of the {SIMULATOR}, and its answer) or {csv_files}"
+            f"{packed}"
         )
     return found
 

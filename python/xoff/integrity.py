@@ -109,7 +109,7 @@ class RunFiles:
         self.manifest = manifest
         if manifest.get("complete") is not True and not (partial and EarlyEnd.read(manifest)):
             raise IncompleteRunError(
-                f"{folder} is an incomplete run ({_status(manifest)}); {AGAIN}"
+                f"{folder} is an incomplete run ({_status(manifest)}); {_advice(folder, manifest)}"
             )
         listed = listed_files(manifest)
         if listed is None:
@@ -208,10 +208,14 @@ def _sha256(file: Any) -> str:
 def open_run_dir(folder: Path, partial: bool = False) -> RunFiles:
     """Return the files of a finished run, all verified.
 
-    With `partial`, the run may have ended early by its budget. Raises `IncompleteRunError` if the
-    run is unfinished or damaged, `UsageError` if `folder` is not a run directory.
+    With `partial`, the run may have ended early by its budget, in `folder` or in its `.partial`.
+    Raises `IncompleteRunError` if the run is unfinished or damaged, `UsageError` if `folder` is not
+    a run directory.
     """
     manifest = read_manifest(folder)
+    if manifest is None and partial and EarlyEnd.read(read_manifest(_partial_of(folder))):
+        folder = _partial_of(folder)
+        manifest = read_manifest(folder)
     if manifest is None:
         raise _not_a_run(folder)
     files = RunFiles(folder, manifest, partial)
@@ -220,7 +224,7 @@ def open_run_dir(folder: Path, partial: bool = False) -> RunFiles:
 
 
 def _not_a_run(folder: Path) -> UsageError:
-    partial = folder.with_name(folder.name + ".partial") if folder.name else folder
+    partial = _partial_of(folder)
     if os.path.lexists(folder / MANIFEST):
         return IncompleteRunError(
             f"{folder / MANIFEST} is damaged or was not written by xoff; {AGAIN}"
@@ -232,7 +236,22 @@ def _not_a_run(folder: Path) -> UsageError:
             f"{folder} does not exist, but {partial} is the finished run: rename it to {folder}"
         )
     return IncompleteRunError(
-        f"{folder} does not exist; {partial} is an unfinished run ({_status(left)}); {AGAIN}"
+        f"{folder} does not exist; {partial} is an unfinished run ({_status(left)}); "
+        f"{_advice(partial, left)}"
+    )
+
+
+def _partial_of(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".partial") if folder.name else folder
+
+
+def _advice(folder: Path, manifest: Mapping[str, Any]) -> str:
+    """Return what to do about an incomplete run."""
+    if EarlyEnd.read(manifest) is None:
+        return AGAIN
+    return (
+        f"read this part with `xoff report {folder}` or xoff.load({str(folder)!r}, partial=True), "
+        f"or {AGAIN}"
     )
 
 

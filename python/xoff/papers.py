@@ -68,7 +68,7 @@ def of_folder(folder: Path) -> tuple[Path, str]:
 
     Raises `UsageError` if it is neither.
     """
-    folder = folder.resolve()
+    folder = (folder.parent if folder.name == FILE else folder).resolve()
     if (folder / FILE).is_file():
         return folder.parent.parent, f"{folder.parent.name}/{folder.name}"
     if any(folder.glob(f"*/{FILE}")):

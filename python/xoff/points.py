@@ -45,6 +45,17 @@ def with_settings(
     return tuple(changed.get(point, point) for point in points), list(dict.fromkeys(left))
 
 
+def made_alike(points: Sequence[Point], overrides: Sequence[str]) -> list[str]:
+    """Return the keys of `--set` overrides to which points give different values."""
+    keys = dict.fromkeys(override.partition("=")[0].strip() for override in overrides)
+    return [key for key in keys if len({_value(point, key) for point in points}) > 1]
+
+
+def _value(point: Point, key: str) -> str | None:
+    values = (one.partition("=") for one in reversed(point.overrides))
+    return next((value for own, _, value in values if own == key), None)
+
+
 def with_seeds(points: Sequence[Point], counts: Mapping[str, int]) -> tuple[Point, ...]:
     """Return the points with at least `counts[label]` seeds each, continuing after the last.
 

@@ -99,6 +99,7 @@ class Prepared:
     out: Path
     options: Options
     unchanged: Sequence[str]
+    alike: Sequence[str]
 
     def plan(self) -> list[jobs.Job]:
         """Validate every point and what is read from the runs, return the distinct runs.
@@ -159,6 +160,7 @@ def prepare(name: str, options: Options) -> Prepared:
     open_ones = [one for one in open_ones if one.concerns(folder.name)]
     found = readings.apply(experiment.points, open_ones)
     unchanged: list[str] = []
+    alike = points.made_alike(found, options.settings)
     if options.settings:
         found, unchanged = points.with_settings(found, options.settings)
     if options.seeds:
@@ -173,6 +175,7 @@ def prepare(name: str, options: Options) -> Prepared:
         out.resolve(),
         options,
         unchanged,
+        alike,
     )
 
 
@@ -192,6 +195,9 @@ def run(prepared: Prepared, line: Line) -> Outcome:
             folder.mkdir(parents=True, exist_ok=True)
     if prepared.unchanged:
         line.note(f"the settings mean nothing to {', '.join(prepared.unchanged)}: left as they are")
+    if prepared.alike:
+        keys = ", ".join(f"`{key}`" for key in prepared.alike)
+        line.note(f"cases differ in {keys}: with --set they no longer do, whatever their names say")
     outcome = _attempt(prepared, line)
     began = time.monotonic()
     while (more := _more_seeds(outcome)) and time.monotonic() - began < prepared.options.budget_s:

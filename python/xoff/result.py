@@ -191,12 +191,14 @@ class Result(Tables):
 def load(run_dir: str | os.PathLike[str], partial: bool = False) -> Result:
     """Load a finished run directory after verifying all of its files.
 
-    With `partial`, a run that ended early by its budget is loaded, too: `Result.ended_early` says
-    where. Raises `IncompleteRunError` if the run was interrupted or failed, or a file is missing or
-    damaged; `UsageError` if the folder is not a run directory.
+    With `partial`, a run that ended early by its budget is loaded, too, also from
+    `<run_dir>.partial`: `Result.ended_early` says where. Raises `IncompleteRunError` if the run was
+    interrupted or failed, or a file is missing or damaged; `UsageError` if the folder is not a run
+    directory.
     """
     folder = as_path(run_dir, "a run directory")
     files = open_run_dir(folder, partial)
+    folder = files.folder
     summary = read_summary(files.text(SUMMARY), folder / SUMMARY)
     digest = files.manifest.get("digest")
     if digest != summary["digest"]:

@@ -218,7 +218,7 @@ def _elsewhere(name: str, tables: Tables) -> str:
         return f"\nhelp: it is a setting of {' or of '.join(of_kinds)}"
     last = {path.rpartition(".")[2]: path for path in paths(tables)}
     near = get_close_matches(name, [*top_level(), *last], n=3)
-    return _advice([last.get(one, one) for one in near])
+    return _advice(list(dict.fromkeys(last.get(one, one) for one in near)))
 
 
 def _nearest(name: str, known: Any) -> str:

@@ -42,10 +42,25 @@ class Source:
         try:
             return ask(given)
         except ScenarioError:
+            self._refuse_other_files()
             meant = self._meant(given)
             if meant == given:
                 raise
             return ask(meant)
+
+    def _refuse_other_files(self) -> None:
+        """Say which command takes a file that is no scenario. Raises `ScenarioError`."""
+        try:
+            tables = parse_toml(self.text)
+        except ValueError:
+            return
+        folder = os.path.dirname(self.file) or "."
+        for keys, kind, command in (
+            (("grid", "zip"), "a sweep", f"xoff sweep {self.file}"),
+            (("case",), "an experiment", f"xoff experiment {folder}"),
+        ):
+            if any(key in tables for key in keys):
+                raise ScenarioError(f"error: {self.file} is {kind}: use `{command}`") from None
 
     def _meant(self, overrides: list[str]) -> list[str]:
         try:

@@ -106,7 +106,7 @@ def _collectives(summary: Mapping[str, Any]) -> str:
         ]
         for job in summary.get("jobs") or []
     ]
-    note = "\nwaited: from a rank's end of a round to that of the last rank, mean over all"
+    note = "\nwaited: mean time that a rank waits for the last rank at the end of a round"
     return table(header, rows) + note if rows else ""
 
 
@@ -121,7 +121,7 @@ def _fabric(summary: Mapping[str, Any]) -> str:
         ("pfc.watchdog.stuck_queues", "queues found stuck by PFC's watchdog, whole run", 0),
         ("pfc.watchdog.dropped_packets", "packets dropped by PFC's watchdog, whole run", 0),
         ("drops_packets", "packets without room, whole run", by_watchdog),
-        ("dropped.packets", "packets lost, with those on failed links, measured time", 0),
+        ("dropped.packets", "packets lost in the measured time, failed links included", 0),
         ("retransmitted_packets", "packets retransmitted, whole run", 0),
     ):
         if (found := lookup(summary, path)) is not None:

@@ -290,9 +290,9 @@ table! {
     }
 }
 
-const WITH_JOBS: &str = "add [[traffic]] with kind = \"collective\", \"goal\", \"chakra\" or \
-                         \"dependent\"; a step must have ended, and run.flows must not be \
-                         \"none\"";
+const WITH_JOBS: &str = "add [[traffic]] with kind = \"collective\", \"pipeline\", \"goal\", \
+                         \"chakra\" or \"dependent\"; a step must have ended, and run.flows \
+                         must not be \"none\"";
 
 table! {
     /// One row for each finished round of a job, in the order of their ends.

@@ -213,18 +213,19 @@ fn describe(now: Ps, since: Ps, partitions: &[Partition]) -> String {
 
 fn describe_flow(partition: &Partition, flow: &Sender, now: Ps) -> String {
     let nic = &partition.hosts().nics()[flow.nic as usize];
-    let paused = if flow.queue.is_some_and(|queue| nic.is_paused(queue)) { ", paused" } else { "" };
+    let queue = flow.queue.map_or_else(String::new, |queue| {
+        format!(", NIC queue {queue}{}", if nic.is_paused(queue) { ", paused" } else { "" })
+    });
     let held = held(flow, now);
     format!(
-        "flow {} from host {} to host {}: {} of {} bytes acknowledged, {} in flight, NIC queue \
-         {:?}{paused}{held}",
+        "flow {} from host {} to host {}: {} of {} bytes acknowledged, {} bytes in flight\
+         {queue}{held}",
         flow.start.id,
         partition.given_number(flow.start.src.node()),
         partition.given_number(flow.start.dst.node()),
         flow.snd_una,
         flow.start.bytes,
         flow.in_flight(),
-        flow.queue,
     )
 }
 

@@ -29,14 +29,14 @@ class Parser(argparse.ArgumentParser):
         super().error(escaped(message))
 
 
-def add_set(parser: Parser, setting: str = "a setting") -> None:
+def add_set(parser: Parser, setting: str = "a setting", example: str = "scheme=bfc") -> None:
     """Add `--set KEY=VALUE`."""
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help=f"override {setting}, e.g. scheme=bfc (repeatable)",
+        help=f"override {setting}, e.g. {example} (repeatable)",
     )
 
 

@@ -111,7 +111,7 @@ def _add_changes(again: Parser) -> None:
         help="add seeds to the cases of undecided claims for up to MINUTES per experiment "
         "(implies --check)",
     )
-    add_set(again, "a setting of every case that has it")
+    add_set(again, "a setting of every case that has it", "run.measure=1ms")
     again.add_argument(
         "--reading",
         action="append",

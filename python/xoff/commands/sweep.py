@@ -34,7 +34,7 @@ def add(parser: Parser) -> None:
     parser.add_argument(
         "--out", type=place, metavar="DIR", help="folder of the results (default: out/<sweep>)"
     )
-    add_set(parser, "a setting of every run")
+    add_set(parser, "a setting of every run", "run.measure=1ms")
     parser.add_argument(
         "--seeds", type=positive, metavar="N", help="run every point with seeds 1 to N"
     )

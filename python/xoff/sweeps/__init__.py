@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,18 +19,18 @@ from xoff.errors import Interrupted, UsageError, as_path, writing
 from xoff.progress import Line, line_for
 from xoff.reproduce_progress import ReproduceProgress
 from xoff.result import Result
-from xoff.sweeps import levels, shown, table
+from xoff.sweeps import levels, placing, shown, table
 from xoff.sweeps.grid import (
     Grid,
     choose,
     grid_of,
     read_grid,
+    refuse_unclear,
     seeds_of,
     with_baseline,
     with_levels,
 )
 from xoff.text import table as aligned
-from xoff.toml_text import parse_toml
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -130,7 +129,8 @@ def sweep(
 
     - `given`: the file of a sweep (`xoff.sweeps.grid.Grid` documents its keys), or a scenario with
       a `grid`.
-    - `out`: folder of the results (default: `out/` and the name of the file or scenario).
+    - `out`: folder of the results (default: `out/` and the name of the file, or the name of the
+      scenario and `-sweep`).
     - `grid`: values per setting, all combined: `{"scheme": ["bfc", "dctcp"], "load": [0.4, 0.8]}`.
     - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number, or these.
     - `measures`: with a `grid`, numbers of every point by name, each a path of the summary such as
@@ -326,8 +326,8 @@ def prepare(
     grid = replace(grid, overrides=(*grid.overrides, *set))
     if seeds is not None:
         grid = replace(grid, seeds=seeds_of(seeds, "--seeds"))
-    place = as_path(out, "the results") if out is not None else Path("out") / file.stem
-    return _planned(grid, place, max_memory)
+    refuse_unclear(grid)
+    return _planned(grid, placing.folder(out, file.stem), max_memory)
 
 
 def _prepare_grid(
@@ -339,30 +339,16 @@ def _prepare_grid(
     seeds: int | Sequence[int] | None,
     max_memory: str | int | None,
 ) -> Prepared:
-    """Prepare a scenario with the values of settings that vary.
-
-    Runs are processes that read a file: a scenario that is none becomes one in the folder of the
-    results.
-    """
+    """Prepare a scenario with the values of settings that vary."""
     found = source.read(given)
-    name = parse_toml(found.text).get("name") or Path(found.file).stem
-    place = as_path(out, "the results") if out is not None else Path("out") / _file_name(name)
-    scenario = Path(found.file)
-    if not found.is_file:
-        scenario = place / "scenario.toml"
-        with writing(scenario, UsageError):
-            place.mkdir(parents=True, exist_ok=True)
-            replace_text(scenario, found.text)
-    grid = grid_of(name, scenario, tuple(set), values, seeds or (), measures)
-    return _planned(grid, place, max_memory)
-
-
-def _file_name(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "sweep"
+    name = placing.default_name(found)
+    place = placing.folder(out, placing.folder_name(name))
+    with placing.as_file(found, place) as scenario:
+        grid = grid_of(name, scenario, tuple(set), values, seeds or (), measures)
+        return _planned(grid, place, max_memory)
 
 
 def _planned(grid: Grid, place: Path, max_memory: str | int | None) -> Prepared:
-    place = place.resolve()
     planned = jobs.plan(grid.points(), place / "runs", max_memory)
     measures = (
         paths.Named.of(f"{grid.file}: measure `{one.name}`", one.term) for one in grid.measures

@@ -141,11 +141,12 @@ class Grid:
 
         If no setting has several numbers, the last one.
         """
-        for key in self.keys:
-            values = {plain(one.settings[key]): one.settings[key] for one in self.combinations()}
-            if len(values) > 1 and all(map(is_number, values.values())):
-                return key
-        return self.keys[-1]
+        return next(filter(self.has_numbers, self.keys), self.keys[-1])
+
+    def has_numbers(self, key: str) -> bool:
+        """Return whether a setting has several values, all numbers."""
+        values = {plain(one.settings[key]): one.settings[key] for one in self.combinations()}
+        return len(values) > 1 and all(map(is_number, values.values()))
 
 
 def is_number(value: Any) -> bool:
@@ -155,15 +156,19 @@ def is_number(value: Any) -> bool:
 
 def read_grid(file: Path) -> Grid:
     """Read the file of a sweep. Raises `UsageError`."""
-    top = Reader(read_toml(file), str(file))
+    table = read_toml(file)
+    top = Reader(table, str(file))
+    if "scenario" not in table and ("scheme" in table or "traffic" in table):
+        raise UsageError(
+            f"{file} is a scenario: `xoff run` runs it, and the file of a sweep names it in "
+            "`scenario`"
+        )
     scenario = file.parent / top.need("scenario", str)
     if not scenario.is_file():
         raise UsageError(f"{file}: scenario {scenario} does not exist")
     axes = _crossed(top.get("grid", dict, {}), f"{file}: [grid]")
     zipped = top.get("zip", list, [])
     axes += [_zipped(table, f"{file}: zip {i}") for i, table in enumerate(zipped, 1)]
-    if not axes:
-        raise UsageError(f"{file}: nothing varies; add [grid], such as `scheme = ['bfc', 'dctcp']`")
     measures = top.get("measure", list, list(DEFAULT_MEASURES))
     grid = Grid(
         file,
@@ -179,7 +184,9 @@ def read_grid(file: Path) -> Grid:
     if "relation" in top and not grid.relative_to:
         raise UsageError(f"{file}: `relation` needs `relative_to`, the settings of a baseline")
     top.done()
-    _refuse_unclear(grid)
+    if not axes:
+        raise UsageError(f"{file}: nothing varies; add [grid], such as `scheme = ['bfc', 'dctcp']`")
+    refuse_unclear(grid)
     return grid
 
 
@@ -207,7 +214,7 @@ def grid_of(
         seeds_of(seeds, "`seeds`"),
         measures_of(measures),
     )
-    _refuse_unclear(grid)
+    refuse_unclear(grid)
     return grid
 
 
@@ -239,16 +246,29 @@ def _crossed(table: Mapping[str, Any], where: str) -> list[Axis]:
     return [Axis((key,), tuple((value,) for value in values)) for key, values in found.items()]
 
 
-def _refuse_unclear(grid: Grid) -> None:
-    """Refuse columns and points with the same name, and levels that cannot be passed."""
+def refuse_unclear(grid: Grid) -> None:
+    """Refuse names given twice, overrides without effect, and levels that cannot be passed.
+
+    Raises `UsageError`.
+    """
     file = grid.file
+    varied = [*grid.keys, *(["seed"] if grid.seeds else [])]
+    for override in grid.overrides:
+        key = override.partition("=")[0].strip()
+        if any(_same_setting(key, one) for one in varied):
+            raise UsageError(f"{file}: `{override}` has no effect: the sweep varies `{key}`")
     names = (name + end for name in grid.columns for end in ("", *ENDS))
     refuse_twins([*RESERVED, *grid.keys, *names], f"{file}: two columns of the tables are named")
     refuse_twins((one.label for one in grid.combinations()), f"{file}: given twice:")
     _refuse_unknown_baseline(grid)
     levels = [m.name for m in grid.measures if m.level is not None]
-    if levels and not is_number(next(grid.combinations()).settings[grid.default_x()]):
+    if levels and not grid.has_numbers(grid.default_x()):
         raise UsageError(f"{file}: `level` of `{levels[0]}` needs a setting with several numbers")
+
+
+def _same_setting(one: str, other: str) -> bool:
+    """Return whether two paths name the same setting; the last part of a path may be enough."""
+    return one == other or one.endswith(f".{other}") or other.endswith(f".{one}")
 
 
 def _refuse_unknown_baseline(grid: Grid) -> None:
@@ -272,7 +292,7 @@ def with_levels(grid: Grid, given: Mapping[str, float | str]) -> Grid:
             m.with_level(level, str(grid.file)) if m.name == name else m for m in grid.measures
         )
         grid = replace(grid, measures=tuple(measures))
-    _refuse_unclear(grid)
+    refuse_unclear(grid)
     return grid
 
 
@@ -289,7 +309,7 @@ def with_baseline(grid: Grid, given: Mapping[str, Any], relation: str | None) ->
     }
     values = {key: known.get((key, plain(value)), value) for key, value in given.items()}
     grid = replace(grid, relative_to=values or grid.relative_to, relation=relation or grid.relation)
-    _refuse_unclear(grid)
+    refuse_unclear(grid)
     return grid
 
 

@@ -37,13 +37,13 @@ fn a_file_that_is_no_text_is_refused_in_few_words() {
 fn all_malformed_overrides_are_reported() {
     let overrides = ["a.b", "#a=1", "a.b=\"x", "a b=1", "=1", "a.=x", "fine=1"];
     let shown = Document::from_overrides(&overrides).unwrap_err().to_string();
-    let expected = r#"error: an override must be written as section.key=value
+    let expected = r#"error: an override must be written as KEY=VALUE, such as traffic.0.load=0.8
  --> --set:1:1
   |
 1 | a.b
   | ^^^
 
-error: an override must be written as section.key=value
+error: an override must be written as KEY=VALUE, such as traffic.0.load=0.8
  --> --set:1:1
   |
 1 | #a=1

@@ -86,7 +86,7 @@ pub(super) fn change_entry(
     let Some(entry) = entries.get_mut(number) else {
         let message = format!("[[{name}]] has no entry {number}");
         let help = match count {
-            0 => "the list is empty".into(),
+            0 => format!("there is none to change: add [[{name}]] to the file"),
             _ => format!("the entries are numbered 0 to {}", count - 1),
         };
         return Some(at_key(change, message, Some(help)));
