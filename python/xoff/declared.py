@@ -131,7 +131,8 @@ class Tables:
         """One row for each finished round of a job, in the order of their ends.
 
         Raises `UsageError` where the run has none: add [[traffic]] with kind = "collective",
-        "goal", "chakra" or "dependent"; a step must have ended, and run.flows must not be "none".
+        "pipeline", "goal", "chakra" or "dependent"; a step must have ended, and run.flows must not
+        be "none".
         """
         return self.table("rounds")
 
@@ -141,7 +142,8 @@ class Tables:
         a collective operation has the messages that ranks send in stage s of its algorithm.
 
         Raises `UsageError` where the run has none: add [[traffic]] with kind = "collective",
-        "goal", "chakra" or "dependent"; a step must have ended, and run.flows must not be "none".
+        "pipeline", "goal", "chakra" or "dependent"; a step must have ended, and run.flows must not
+        be "none".
         """
         return self.table("steps")
 

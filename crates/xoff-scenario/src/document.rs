@@ -122,7 +122,8 @@ impl Document {
             })?,
         };
         if settings.is_empty() {
-            let message = "an override must be written as KEY=VALUE, such as traffic.0.load=0.8".into();
+            let message =
+                "an override must be written as KEY=VALUE, such as traffic.0.load=0.8".into();
             let place = Some(source.place(0..text.len()));
             return Err(Problems(vec![Diagnostic { message, place, help: None }]));
         }

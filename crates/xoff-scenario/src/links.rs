@@ -45,11 +45,12 @@ pub fn ports(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
 /// # Errors
 /// What cannot be read or does not exist.
 pub fn link(text: &str, topology: &Topology) -> Result<Vec<PortId>, String> {
-    let nodes = text.split(',').map(|part| node(part.trim(), topology));
-    let nodes = nodes.collect::<Result<Vec<NodeId>, String>>()?;
-    let &[one, other] = nodes.as_slice() else {
-        return Err(format!("\"{text}\" does not name two ends: write them as leaf:0,spine:1"));
+    let ends: Vec<&str> = text.split(',').map(str::trim).collect();
+    let &[one, other] = ends.as_slice() else {
+        let message = "does not name two ends: write them as leaf:0,spine:1 or 3,leaf:0";
+        return Err(format!("\"{text}\" {message}"));
     };
+    let (one, other) = (node(one, topology)?, node(other, topology)?);
     let mut ports = Vec::new();
     for (own, port) in topology.port_ids_of(one).zip(topology.ports_of(one)) {
         if topology.neighbour(port) == other {
@@ -148,6 +149,20 @@ mod tests {
         let config =
             LeafSpineConfig { leaves: 2, spines: 2, hosts_per_leaf: 2, ..Default::default() };
         leaf_spine(&config).unwrap()
+    }
+
+    #[test]
+    fn a_link_has_two_ends() {
+        let error = |text: &str| link(text, &topology()).unwrap_err();
+        for text in ["leaf0-spine1", "leaf:0", "0,leaf:0,spine:0"] {
+            let wanted = "does not name two ends: write them as leaf:0,spine:1 or 3,leaf:0";
+            assert_eq!(error(text), format!("\"{text}\" {wanted}"));
+        }
+        assert_eq!(
+            error("0-1,leaf:0"),
+            "\"0-1\" is more than one node: name one node as the end of a link"
+        );
+        assert_eq!(link("3, leaf:1", &topology()).unwrap().len(), 2);
     }
 
     #[test]

@@ -279,11 +279,11 @@ fn faults_that_cannot_be_are_refused() {
         assert!(problems.contains(said), "{said}:\n{problems}");
     };
     for (from, to, said) in [
-        ("leaf:1,spine:2", "", "link: \"\" is not a host"),
+        ("leaf:1,spine:2", "", "link: \"\" does not name two ends"),
         (
             "leaf:1,spine:2",
             "leaf:1",
-            "\"leaf:1\" does not name two ends: write them as leaf:0,spine:1",
+            "\"leaf:1\" does not name two ends: write them as leaf:0,spine:1 or 3,leaf:0",
         ),
         ("leaf:1,spine:2", "leaf:1,spine:4", "names no spine switch"),
         ("leaf:1,spine:2", "leaf:1,leaf:2", "no link joins leaf:1 and leaf:2"),
