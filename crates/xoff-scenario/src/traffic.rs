@@ -151,7 +151,7 @@ pub(crate) fn read(
     }
     let mut builder = Builder {
         layers,
-        folder: Folder { path: folder, memory: needs.memory() },
+        folder: Folder::new(folder, needs.memory()),
         basis,
         needs,
         effective,
