@@ -103,6 +103,11 @@ pub(super) fn topology(
             lossy.push(([link.a, link.b], error_rate));
         }
     }
+    // Again, because each host with several links needs routes of its own.
+    let ends = links.iter().map(|link| [link.a.index(), link.b.index()]);
+    let census = Census::of_links((hosts as usize, nodes as usize), ends, 0);
+    let fits = census.check().and_then(|()| memory.check("the network", census.bytes()));
+    fits.map_err(|what| format!("{file}: {what}"))?;
     let tiers = tiers(hosts, nodes, &links);
     let topology = Topology::new(hosts, tiers, &links).map_err(|what| format!("{file}: {what}"))?;
     let is_other = given.iter().enumerate().any(|(here, &given)| here as u32 != given);
