@@ -60,6 +60,7 @@ pub(super) struct Config {
     pub(super) target_utilisation: f64,
     pub(super) max_stage: u32,
     pub(super) int_multi: u64,
+    /// Thresholds by rate. The last one of a rate counts.
     pub(super) kmin: Vec<(BitRate, u64)>,
     pub(super) kmax: Vec<(BitRate, u64)>,
     pub(super) pmax: Vec<(BitRate, f64)>,
@@ -266,9 +267,10 @@ impl Config {
             "U_TARGET" => self.target_utilisation = entry.number()?,
             "MI_THRESH" => self.max_stage = entry.word32()?,
             "INT_MULTI" => self.int_multi = entry.int_multi()?,
-            "KMAX_MAP" => self.kmax = entry.map(|value| kilobytes(entry.key, value))?,
-            "KMIN_MAP" => self.kmin = entry.map(|value| kilobytes(entry.key, value))?,
-            "PMAX_MAP" => self.pmax = entry.map(|value| number(entry.key, value))?,
+            // Several lines of a map add up.
+            "KMAX_MAP" => self.kmax.extend(entry.map(|value| kilobytes(entry.key, value))?),
+            "KMIN_MAP" => self.kmin.extend(entry.map(|value| kilobytes(entry.key, value))?),
+            "PMAX_MAP" => self.pmax.extend(entry.map(|value| number(entry.key, value))?),
             "LINK_DOWN" => self.link_down = entry.link_down()?,
             _ => return self.set_more(entry),
         }
