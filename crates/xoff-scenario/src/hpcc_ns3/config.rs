@@ -305,6 +305,11 @@ impl Config {
     }
 }
 
+/// True for a key of that simulator.
+pub(super) fn is_key(word: &str) -> bool {
+    READ.contains(&word) || UNREAD.contains(&word)
+}
+
 fn at(file: &str, index: usize, what: &str) -> String {
     format!("{file}:{}: {what}", index + 1)
 }
