@@ -114,7 +114,9 @@ fn build(
     let (mut topology, lossy) = files::topology(&topology_text, &topology_file, resources.memory)?;
     checks::check(&config, &topology).map_err(of_file)?;
     let (flow_text, flow_file) = read("FLOW_FILE", &config.flow_file)?;
-    let (flows, ports) = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
+    let (mut flows, mut ports) = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
+    let left_out = leave_out(&mut flows, config.stop_time, &flow_file).map_err(of_file)?;
+    ports.truncate(flows.len());
     let (order, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
     topology.next_hops = order;
     let routes = Routes::new(&topology).map_err(|why| format!("{topology_file}: {why}"))?;
@@ -137,7 +139,7 @@ fn build(
     resources.memory.check("the network", needed(&setup, &plan, resources.threads.count))?;
     let effective = as_comment(text, &translated.note, &config)
         + &derived(&setup, reason)
-        + &format!("#   topology = {topology_file}\n#   flows = {flow_file}\n");
+        + &format!("#   topology = {topology_file}\n#   flows = {flow_file}{left_out}\n");
     let (core, host_links) = setup.topology.capacities();
     Ok(Resolved {
         name: folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into()),
@@ -199,6 +201,26 @@ fn asked_order(overrides: &[String], file: &str) -> Result<Option<NextHops>, Str
         };
     }
     Ok(asked)
+}
+
+/// Leaves out the flows that begin when that simulator has stopped, and says how many. Its stop is
+/// scheduled before all flows, so those that begin at its time do not begin, either.
+///
+/// # Errors
+/// If no flow is left.
+fn leave_out(flows: &mut Vec<Arrival>, stop: Ps, file: &str) -> Result<String, String> {
+    let (begun, all) = (flows.partition_point(|flow| flow.start < stop), flows.len());
+    if let Some(first) = flows.first().filter(|_| begun == 0) {
+        return Err(format!(
+            "SIMULATOR_STOP_TIME is {stop}, but the first flow of {file} begins at {}: set it later",
+            first.start
+        ));
+    }
+    flows.truncate(begun);
+    Ok(match all - begun {
+        0 => String::new(),
+        late => format!(", without the last {late}, as that simulator stops at {stop}"),
+    })
 }
 
 struct Listed {
