@@ -71,6 +71,7 @@ fn what_has_no_sense_is_refused_at_its_place() {
         (FLUID, "scheme=bfc", "nothing in this scenario reads it"),
         (FLUID, "pfc.threshold=0.1", "nothing in this scenario reads it"),
         (FLUID, "network.rounding=1ns-down", "engine = \"fluid\""),
+        (FLUID, "network.instants=as-set", "engine = \"fluid\""),
         (FLUID, "convergence.links=3", "nothing in this scenario reads it"),
         (CONVERGENCE, "convergence.links=0", "links is 0; it must be at least 1"),
         (CONVERGENCE, "convergence.tolerance=0", "tolerance is 0"),
@@ -88,6 +89,26 @@ fn what_has_no_sense_is_refused_at_its_place() {
     let both = ["fluid.iterate=on-change".into(), "fluid.rates=converged".into()];
     let said = check(FLUID, "test.toml", &both).expect_err("a step for each iteration").to_string();
     assert!(said.contains("iterate periodically"), "{said}");
+}
+
+/// What only packets have of traffic: flows that stop, labels, and paths that a file gives.
+#[test]
+fn traffic_that_needs_packets_is_refused_at_its_place() {
+    let folder = std::env::temp_dir().join(format!("xoff-fluid-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let paths = "src,dst,size_bytes,start_ps,data_path,ack_path\n0,5,1000,0,1,0\n";
+    std::fs::write(folder.join("paths.csv"), paths).unwrap();
+    let file = folder.join("test.toml").display().to_string();
+    for (traffic, said) in [
+        ("staggered\"", "flows that stop need packets"),
+        ("incast\"\ndegree = 3\nlabelled = true", "labelled = true has"),
+        ("list\"\nfile = \"paths.csv\"", "columns data_path,ack_path have no effect"),
+    ] {
+        let text = format!("{FLUID}[[traffic]]\nkind = \"{traffic}\n");
+        let refused = check(&text, &file, &[]).expect_err(traffic).to_string();
+        assert!(refused.contains(said) && refused.contains("test.toml:14:"), "{refused}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::Resolver;
 use crate::scalars::EngineKind;
 use crate::sections::NetworkConfig;
 use crate::study::Study;
-use crate::traffic::{self, Basis, Span};
+use crate::traffic::{self, Basis, Flows, Span};
 
 /// The input of a numerical run.
 pub struct Numerical {
@@ -84,7 +84,9 @@ impl Resolver<'_> {
 
     fn fluid(&mut self, seed: u64) -> Option<Study> {
         let network: NetworkConfig = self.read();
-        self.reader.without_effect("network", "rounding", "engine = \"fluid\"");
+        for key in ["rounding", "instants"] {
+            self.reader.without_effect("network", key, "engine = \"fluid\"");
+        }
         let mut shape = TopologyConfig::choose("network.topology", network.topology, self);
         let topology = self.topology(&mut shape);
         let allocator = self.allocator();
@@ -98,17 +100,42 @@ impl Resolver<'_> {
         let Self { reader, folder, needs, .. } = self;
         let effective = &mut reader.effective;
         let flows = traffic::read(reader.layers, folder, basis, needs, effective)?;
-        if let Some(place) = flows.waits {
-            let message = "[[traffic]] flows that wait for others need packets: engine = \"fluid\" \
-                           has no arrivals to wait for";
-            self.reader.layers.problem(Some(place), message, None);
-        }
+        self.refuse_packets(&flows);
         let config = config?;
         self.fluid_fits(topology.ports().len() as u128, &allocator, &config)?;
         let (topology, routes) = (Arc::new(topology), Arc::new(routes));
         let fluid = Fluid::new(topology, routes, flows.traffic, seed, &allocator, config);
         let fluid = fluid.map_err(|error| self.refused(&error)).ok()?;
         Some(Study::Fluid { fluid: Box::new(fluid), class_of: flows.class_of })
+    }
+
+    /// Refuses traffic with properties that only packets have.
+    fn refuse_packets(&mut self, flows: &Flows) {
+        for (place, message) in [
+            (
+                &flows.waits,
+                "flows that wait for others need packets: engine = \"fluid\" has no arrivals to \
+                 wait for",
+            ),
+            (
+                &flows.stops,
+                "flows that stop need packets: under engine = \"fluid\" flowlets end with their \
+                 last byte",
+            ),
+            (
+                &flows.first_labelled,
+                "labelled = true has no effect: engine = \"fluid\" has no queues that read labels",
+            ),
+            (
+                &flows.with_paths,
+                "columns data_path,ack_path have no effect: engine = \"fluid\" draws a path for \
+                 each flowlet",
+            ),
+        ] {
+            if let Some(place) = place {
+                self.reader.problem_in(place.clone(), format!("[[traffic]] {message}"));
+            }
+        }
     }
 
     fn fluid_config(&mut self) -> Option<FluidConfig> {
