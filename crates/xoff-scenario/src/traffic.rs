@@ -178,7 +178,8 @@ impl Builder<'_> {
         let mut list = Entries { list: "traffic", layers, effective, lacking: &lacking };
         let (settings, place): (TrafficConfig, Place) = list.read(entry)?;
         let source = self.sources.len() as u16;
-        let offer = settings.offer(&Context { capacity, seed, source, files: &self.folder });
+        let offer =
+            settings.offer(&Context { capacity, seed, source, files: &self.folder, one_class });
         match offer.and_then(|offer| self.basis.check_pairs(&offer).map(|()| offer)) {
             Ok(offer) => {
                 self.note(&settings, &offer, &place);

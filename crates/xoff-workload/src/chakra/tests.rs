@@ -162,7 +162,8 @@ fn alone(config: &CollectiveConfig, hosts: usize) -> impl Job + use<> {
         racks: None,
         grouping: crate::Grouping::default(),
     };
-    let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
+    let context =
+        Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new(""), one_class: None };
     config.job(&context, None).unwrap()
 }
 

@@ -180,7 +180,8 @@ fn each_rank_needs_a_host() {
         racks: None,
         grouping: crate::Grouping::default(),
     };
-    let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
+    let context =
+        Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new(""), one_class: None };
     let config = GoalConfig { file: "s.goal".into(), ..GoalConfig::default() };
     assert_eq!(hosts(&config, 2, &context).unwrap(), [HostId(0), HostId(1)]);
     assert!(hosts(&config, 5, &context).unwrap_err().contains("4 hosts, but file"));
