@@ -59,6 +59,8 @@ fn what_has_no_sense_is_refused_at_its_place() {
         (FLUID, "fluid.stepp=1us", "unknown key \"stepp\""),
         (FLUID, "fluid.step=0us", "step must be more than zero"),
         (FLUID, "fluid.measure=0us", "measure must be more than zero"),
+        (FLUID, "fluid.measure=10000000s", "warmup and measure must be at most 106 days together"),
+        (FLUID, "fluid.step=501us", "step must be at most measure = 500us: it is 501us"),
         (FLUID, "fluid.tolerance=0.1", "not used because optimum_every = 0"),
         (FLUID, "allocator.gamma=0", "setting `gamma` is 0; it must be above 0"),
         (FLUID, "allocator.threshold=1", "it must be from 0 to below 1"),

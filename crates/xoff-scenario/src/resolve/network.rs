@@ -19,7 +19,7 @@ use crate::sections::{NetworkConfig, RunConfig};
 const MOST_BATCHES: u16 = 1000;
 
 /// The latest end of a run, so that no sum of times overflows: 106 days.
-const LATEST: Ps = Ps(u64::MAX / 2);
+pub(super) const LATEST: Ps = Ps(u64::MAX / 2);
 
 /// Sections of networks.
 pub(super) fn sections() -> Vec<SectionDoc> {

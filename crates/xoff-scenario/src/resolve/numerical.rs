@@ -10,6 +10,7 @@ use xoff_fluid::{Convergence, ConvergenceConfig, Fluid, FluidConfig, Iterates, R
 use xoff_net::topo::TopologyConfig;
 
 use super::Resolver;
+use super::network::LATEST;
 use crate::scalars::EngineKind;
 use crate::sections::NetworkConfig;
 use crate::study::Study;
@@ -140,6 +141,8 @@ impl Resolver<'_> {
 
     fn fluid_config(&mut self) -> Option<FluidConfig> {
         let config: FluidConfig = self.read();
+        let too_long = config.warmup.0.saturating_add(config.measure.0) > LATEST.0;
+        let is_long_step = config.iterate == Iterates::Periodically && config.step > config.measure;
         let problems = [
             ("step", config.step.0 == 0, "step must be more than zero"),
             (
@@ -148,6 +151,15 @@ impl Resolver<'_> {
                 "rates = \"converged\" takes a step for each iteration: iterate periodically",
             ),
             ("measure", config.measure.0 == 0, "measure must be more than zero"),
+            ("measure", too_long, "warmup and measure must be at most 106 days together"),
+            (
+                "step",
+                is_long_step && config.measure.0 > 0,
+                &format!(
+                    "step must be at most measure = {}: it is {}",
+                    config.measure, config.step
+                ),
+            ),
             ("tolerance", config.tolerance == 0.0, "tolerance must be more than zero: try 1e-6"),
             ("most_iterations", config.most_iterations == 0, "most_iterations is at least 1"),
         ];
