@@ -61,6 +61,8 @@ pub struct Flows {
     pub sizes: Mix,
     /// Place of the first source without a known distribution of flow sizes.
     pub of_no_size: Option<Place>,
+    /// The number of flows expected in a run, without those that files list.
+    pub expected: f64,
 }
 
 /// Sources, and their input.
@@ -244,7 +246,8 @@ impl Builder<'_> {
         let hosts = self.basis.capacity.hosts();
         let load_capacity = if core.0 > 0 && !self.balances { core } else { hosts };
         let nominal_load = self.bits_per_second / load_capacity.0 as f64;
-        Flows { traffic, nominal_load, load_capacity, ..self.flows }
+        let expected = self.expected();
+        Flows { traffic, nominal_load, load_capacity, expected, ..self.flows }
     }
 }
 

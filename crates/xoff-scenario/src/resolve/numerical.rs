@@ -103,7 +103,8 @@ impl Resolver<'_> {
         let flows = traffic::read(reader.layers, folder, basis, needs, effective)?;
         self.refuse_packets(&flows);
         let config = config?;
-        self.fluid_fits(topology.ports().len() as u128, &allocator, &config)?;
+        let links = topology.ports().len() as u128;
+        self.fluid_fits(links, &allocator, &config, flows.expected)?;
         let (topology, routes) = (Arc::new(topology), Arc::new(routes));
         let fluid = Fluid::new(topology, routes, flows.traffic, seed, &allocator, config);
         let fluid = fluid.map_err(|error| self.refused(&error)).ok()?;
