@@ -23,6 +23,9 @@ use crate::size::Needs;
 
 pub use extent::Span;
 
+/// Most sources: their numbers have 16 bits.
+const MOST_SOURCES: usize = u16::MAX as usize;
+
 /// Traffic and its classes.
 #[derive(Default)]
 pub struct Flows {
@@ -149,6 +152,14 @@ pub(crate) fn read(
         let kinds = TrafficKind::choices().join(", ");
         let help = format!("add a [[traffic]] table with a kind, which is one of {kinds}");
         layers.problem(None, "the scenario has no traffic", Some(help));
+        return None;
+    }
+    if let Some(entry) = entries.get(MOST_SOURCES) {
+        let count = entries.len();
+        let message =
+            format!("{count} [[traffic]] entries are too many: there may be {MOST_SOURCES}");
+        let help = "join some of them: a list has any number of flows".to_owned();
+        layers.problem(Some(entry.place()), message, Some(help));
         return None;
     }
     let mut builder = Builder {

@@ -539,7 +539,7 @@ pub(super) fn seconds(text: &str) -> Result<Ps, String> {
         return Err(format!("expected a time in seconds from 0 to 1000000, found {text:?}"));
     }
     // value = mantissa x 2^exponent exactly.
-    let bits = value.to_bits();
+    let bits = value.abs().to_bits();
     let exponent = (bits >> 52) as i32 - 1075;
     let mantissa = u128::from(bits & ((1 << 52) - 1) | u64::from(bits >> 52 != 0) << 52);
     let ns = mantissa * 1_000_000_000;

@@ -146,6 +146,9 @@ fn link(words: &mut Words<'_>, numbers: &Numbers) -> Result<(Link, f64), String>
         let last = numbers.0.len() - 1;
         return Err(words.fail(&format!("a link joins {a} and {b}: nodes are 0 to {last}")));
     };
+    if a == b {
+        return Err(words.fail("a link from a node to itself: give it two ends"));
+    }
     let text = words.word("a rate")?;
     let rate = rate(text).map_err(|what| words.fail(&what))?;
     let text = words.word("a delay")?;

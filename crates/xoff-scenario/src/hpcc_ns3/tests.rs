@@ -94,6 +94,7 @@ fn rates_and_times_are_read_as_that_simulator_does() {
     assert_eq!(seconds("2.0002"), Ok(Ps(2_000_199_999_000)));
     assert_eq!(seconds("2.0001"), Ok(Ps(2_000_100_000_000)));
     assert_eq!(seconds("0"), Ok(Ps(0)));
+    assert_eq!(seconds("-0"), Ok(Ps(0)));
     assert!(seconds("-1").is_err());
 }
 
@@ -137,6 +138,10 @@ fn switches_may_have_any_numbers() {
         (
             "3 1 2\n2\n0 2 1Gbps 1us 0\n2 0 1Gbps 1us 0\n",
             "t.txt:4: a second link between two nodes is not modelled",
+        ),
+        (
+            "3 1 2\n2\n0 2 1Gbps 1us 0\n2 2 1Gbps 1us 0\n",
+            "t.txt:4: a link from a node to itself: give it two ends",
         ),
         ("0 0 1\n0 1 1Gbps 1us 0\n", "t.txt:1: there are no hosts"),
         ("2 2 1\n0 1\n0 1 1Gbps 1us 0\n", "t.txt:1: there are no hosts"),

@@ -165,6 +165,7 @@ fn a_scenario_is_the_matrix_on_its_network() {
     assert!(found.contains("measure = \"30000000ps\""), "{found}");
     assert!(found.ends_with("kind = \"connections\"\nfile = \"case.cm\"\n"), "{found}");
 
+    assert!(make(MATRIX, Some(&place), &["scheme = htsim-ndp"]).is_ok());
     let error = make(MATRIX, Some(&place), &[]).unwrap_err();
     assert!(error.contains("add --set scheme=NAME, with htsim-ndp"), "{error}");
     let error = make(MATRIX, None, &["scheme=dctcp"]).unwrap_err();

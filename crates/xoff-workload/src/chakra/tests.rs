@@ -324,6 +324,8 @@ fn groups_are_checked() {
     assert!(error("[1]").starts_with("groups = \"g.json\": expected {\"NAME\": [RANK, ...], ...}"));
     assert!(error(r#"{"1": [-1]}"#).contains("invalid value"));
     assert_eq!(error(r#"{"1": [2, 2]}"#), "groups = \"g.json\": group \"1\" names rank 2 twice");
+    let twice = error(r#"{"1": [0, 1], "1": [2, 3]}"#);
+    assert!(twice.contains("the name \"1\" is there twice"), "{twice}");
     assert_eq!(error(r#"{"1": []}"#), "groups = \"g.json\": group \"1\" has no ranks");
 }
 
