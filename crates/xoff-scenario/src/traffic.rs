@@ -64,7 +64,7 @@ pub struct Flows {
     pub sizes: Mix,
     /// Place of the first source without a known distribution of flow sizes.
     pub of_no_size: Option<Place>,
-    /// The number of flows expected in a run, without those that files list.
+    /// The number of flows expected in a run, without flows that files list.
     pub expected: f64,
 }
 

@@ -86,14 +86,17 @@ fn as_comment(text: &str, note: &str, config: &Config) -> String {
     format!("# An HPCC ns-3 case, run as it is:\n{note}{lines}{unwritten}")
 }
 
-/// Derived values as a comment, with the reason for the order of next hops.
-fn derived(setup: &Setup, reason: &str) -> String {
+/// Derived values as a comment, with the reason for the order of next hops, and the files.
+fn derived(setup: &Setup, reason: &str, topology: &str, flows: &str) -> String {
     let next_hops = match setup.topology.next_hops {
         NextHops::Descending => "descending",
         _ => "ascending",
     };
     let base_rtt = Ps(setup.hosts.base_rtt);
-    format!("# Derived:\n#   base_rtt = {base_rtt}\n#   next_hops = {next_hops} ({reason})\n")
+    format!(
+        "# Derived:\n#   base_rtt = {base_rtt}\n#   next_hops = {next_hops} ({reason})\n\
+         #   topology = {topology}\n#   flows = {flows}\n"
+    )
 }
 
 fn build(
@@ -114,9 +117,8 @@ fn build(
     let (mut topology, lossy) = files::topology(&topology_text, &topology_file, resources.memory)?;
     checks::check(&config, &topology).map_err(of_file)?;
     let (flow_text, flow_file) = read("FLOW_FILE", &config.flow_file)?;
-    let (mut flows, mut ports) = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
-    let left_out = leave_out(&mut flows, config.stop_time, &flow_file).map_err(of_file)?;
-    ports.truncate(flows.len());
+    let listed = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
+    let ((flows, ports), flow_list) = begun(listed, config.stop_time, &flow_file)?;
     let (order, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
     topology.next_hops = order;
     let routes = Routes::new(&topology).map_err(|why| format!("{topology_file}: {why}"))?;
@@ -138,8 +140,7 @@ fn build(
     setup.hosts.given_paths = of_pairs.map(Arc::new);
     resources.memory.check("the network", needed(&setup, &plan, resources.threads.count))?;
     let effective = as_comment(text, &translated.note, &config)
-        + &derived(&setup, reason)
-        + &format!("#   topology = {topology_file}\n#   flows = {flow_file}{left_out}\n");
+        + &derived(&setup, reason, &topology_file, &flow_list);
     let (core, host_links) = setup.topology.capacities();
     Ok(Resolved {
         name: folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into()),
@@ -203,24 +204,31 @@ fn asked_order(overrides: &[String], file: &str) -> Result<Option<NextHops>, Str
     Ok(asked)
 }
 
-/// Leaves out the flows that begin when that simulator has stopped, and says how many. Its stop is
-/// scheduled before all flows, so those that begin at its time do not begin, either.
+/// Leaves out the flows that begin when that simulator has stopped. It schedules its stop
+/// before all flows, so flows of that time do not begin, either. Also returns what the effective
+/// scenario says of the flows.
 ///
 /// # Errors
 /// If no flow is left.
-fn leave_out(flows: &mut Vec<Arrival>, stop: Ps, file: &str) -> Result<String, String> {
+fn begun(
+    (mut flows, mut ports): files::Flows,
+    stop: Ps,
+    file: &str,
+) -> Result<(files::Flows, String), String> {
     let (begun, all) = (flows.partition_point(|flow| flow.start < stop), flows.len());
     if let Some(first) = flows.first().filter(|_| begun == 0) {
         return Err(format!(
-            "SIMULATOR_STOP_TIME is {stop}, but the first flow of {file} begins at {}: set it later",
+            "{file}: the first flow begins at {}, but SIMULATOR_STOP_TIME is {stop}: set it later",
             first.start
         ));
     }
     flows.truncate(begun);
-    Ok(match all - begun {
-        0 => String::new(),
-        late => format!(", without the last {late}, as that simulator stops at {stop}"),
-    })
+    ports.truncate(begun);
+    let said = match all - begun {
+        0 => file.to_owned(),
+        late => format!("{file}, without the last {late}, as that simulator stops at {stop}"),
+    };
+    Ok(((flows, ports), said))
 }
 
 struct Listed {

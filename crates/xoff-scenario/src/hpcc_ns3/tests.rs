@@ -185,18 +185,17 @@ fn flows_begin_before_that_simulator_stops() {
     let pair =
         topology("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n", "t.txt", Memory::of_machine());
     let text = "3\n0 1 3 100 5000 2.0\n0 1 3 100 5000 2.5\n0 1 3 100 5000 2.5\n";
-    let flows = flows(text, "f.txt", &pair.unwrap()).unwrap().0;
+    let flows = flows(text, "f.txt", &pair.unwrap()).unwrap();
     let left = |stop: &str| {
-        let mut flows = flows.clone();
-        super::leave_out(&mut flows, seconds(stop).unwrap(), "f.txt")
-            .map(|said| (flows.len(), said))
+        let ((flows, ports), said) = super::begun(flows.clone(), seconds(stop).unwrap(), "f.txt")?;
+        Ok::<_, String>((flows.len(), ports.len(), said))
     };
-    assert_eq!(left("3"), Ok((3, String::new())));
-    let said = ", without the last 2, as that simulator stops at 2500ms";
-    assert_eq!(left("2.5"), Ok((1, said.into())));
+    assert_eq!(left("3"), Ok((3, 3, "f.txt".into())));
+    let said = "f.txt, without the last 2, as that simulator stops at 2500ms";
+    assert_eq!(left("2.5"), Ok((1, 1, said.into())));
     assert_eq!(
         left("2").unwrap_err(),
-        "SIMULATOR_STOP_TIME is 2s, but the first flow of f.txt begins at 2s: set it later"
+        "f.txt: the first flow begins at 2s, but SIMULATOR_STOP_TIME is 2s: set it later"
     );
 }
 

@@ -115,7 +115,9 @@ impl Attributes<'_> {
         let found = self.0.iter().find(|attribute| attribute.name == name);
         let value = found.map(|attribute| attribute.value.as_ref().ok_or(()));
         let wrong = |()| {
-            format!("{name} has no value, or one that is no whole number, bool or text: write one")
+            format!(
+                "{name} has no value, or a value of another type than whole number, bool and text"
+            )
         };
         value.transpose().map_err(wrong)
     }

@@ -286,11 +286,11 @@ fn mistakes_are_named_with_their_file_and_node() {
     for value in [[&[25][..], &1f64.to_le_bytes()].concat(), bytes(10, &[8, 3]), Vec::new()] {
         said(
             one(&[with(5, COMP, runtime(&value))]),
-            "t.0.et: node 5: runtime has no value, or one that is no whole number, bool or text",
+            "t.0.et: node 5: runtime has no value, or a value of another type than whole number",
         );
     }
     let name = [bytes(1, b"pg_name"), bytes(30, b"low")].concat();
-    said(one(&[with(5, COLL, name)]), "t.0.et: node 5: pg_name has no value, or one that is no");
+    said(one(&[with(5, COLL, name)]), "t.0.et: node 5: pg_name has no value, or a value of");
     for value in [number(9, 2), bytes(29, b"false")] {
         let flag = [bytes(1, b"is_cpu_op"), value].concat();
         said(one(&[with(5, COMP, flag)]), "t.0.et: node 5: is_cpu_op is ");

@@ -142,7 +142,7 @@ fn mistakes_are_named_with_their_line() {
         ),
         (
             "num_ranks 2\nrank 0 {\ncalc 1\n}\n",
-            "s.goal: it has no `rank 1 {`, but num_ranks is 2: a rank without operations has braces",
+            "s.goal: it has no `rank 1 {`, but num_ranks is 2: a rank without operations",
         ),
         ("num_ranks 1\nrank 0 {\n}\nrank 0 {\n}", "s.goal:4: a second rank 0"),
         ("num_ranks 1\n// a /* b\nrank 0 {\n}\n/* c\n", "s.goal:5: this comment has no end"),

@@ -29,8 +29,8 @@ pub(super) fn parse(file: &str, text: &str, most: u32) -> Result<Schedule, Strin
     let left_out = reader.begun.iter().position(|begun| !begun);
     if let Some(rank) = left_out {
         return Err(format!(
-            "{file}: it has no `rank {rank} {{`, but num_ranks is {}: a rank without operations has \
-             braces with nothing between them",
+            "{file}: it has no `rank {rank} {{`, but num_ranks is {}: a rank without operations \
+             has braces with nothing between them",
             schedule.ranks.len()
         ));
     }
@@ -51,10 +51,10 @@ fn without_comments(text: &str) -> Result<String, usize> {
         let comment = &rest[slash..];
         let end = if comment.starts_with("//") {
             comment.find('\n').unwrap_or(comment.len())
-        } else if comment.starts_with("/*") {
+        } else if let Some(inside) = comment.strip_prefix("/*") {
             // Its end does not share the asterisk of its begin.
             let before = &text[..text.len() - comment.len()];
-            let end = comment[2..].find("*/").map(|end| end + 4);
+            let end = inside.find("*/").map(|end| end + 4);
             end.ok_or_else(|| 1 + before.matches('\n').count())?
         } else {
             from = slash + 1;
