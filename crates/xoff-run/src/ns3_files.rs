@@ -24,7 +24,10 @@ pub type FileChunk = (String, Vec<u8>);
 ///
 /// Each file occurs, so that one without lines is there, too.
 pub(crate) fn take(outputs: &Outputs, simulation: &mut Simulation) -> Vec<FileChunk> {
-    let (ends, heard) = (simulation.take_ends(), simulation.take_heard());
+    let (mut ends, mut heard) = (simulation.take_ends(), simulation.take_heard());
+    // A run ends with a step of the grid, which may be later.
+    ends.retain(|end| end.end_ps < outputs.stop.0);
+    heard.retain(|frame| frame.time_ps < outputs.stop.0);
     let lengths = simulation.take_queue_lengths();
     let topology = &simulation.setup().topology;
     let mut files = vec![

@@ -15,6 +15,8 @@ pub struct Outputs {
     /// The name of the file of queue lengths, `QLEN_MON_FILE`, and when they are sampled. Without a
     /// name there are none.
     pub queue_lengths: Option<(String, QueueLengthPlan)>,
+    /// When the simulator stops: nothing of this time or later is in the files.
+    pub stop: Ps,
     /// Payload of a full packet (bytes).
     pub payload: u64,
     /// What the file of flows says about each pair of hosts.

@@ -23,6 +23,9 @@ use crate::size::Needs;
 
 pub use extent::Span;
 
+/// Most sources: their numbers have 16 bits.
+const MOST_SOURCES: usize = u16::MAX as usize;
+
 /// Traffic and its classes.
 #[derive(Default)]
 pub struct Flows {
@@ -61,6 +64,8 @@ pub struct Flows {
     pub sizes: Mix,
     /// Place of the first source without a known distribution of flow sizes.
     pub of_no_size: Option<Place>,
+    /// The number of flows expected in a run, without flows that files list.
+    pub expected: f64,
 }
 
 /// Sources, and their input.
@@ -149,9 +154,17 @@ pub(crate) fn read(
         layers.problem(None, "the scenario has no traffic", Some(help));
         return None;
     }
+    if let Some(entry) = entries.get(MOST_SOURCES) {
+        let count = entries.len();
+        let message =
+            format!("{count} [[traffic]] entries are too many: there may be {MOST_SOURCES}");
+        let help = "join some of them: a list has any number of flows".to_owned();
+        layers.problem(Some(entry.place()), message, Some(help));
+        return None;
+    }
     let mut builder = Builder {
         layers,
-        folder: Folder { path: folder, memory: needs.memory() },
+        folder: Folder::new(folder, needs.memory()),
         basis,
         needs,
         effective,
@@ -178,7 +191,8 @@ impl Builder<'_> {
         let mut list = Entries { list: "traffic", layers, effective, lacking: &lacking };
         let (settings, place): (TrafficConfig, Place) = list.read(entry)?;
         let source = self.sources.len() as u16;
-        let offer = settings.offer(&Context { capacity, seed, source, files: &self.folder });
+        let offer =
+            settings.offer(&Context { capacity, seed, source, files: &self.folder, one_class });
         match offer.and_then(|offer| self.basis.check_pairs(&offer).map(|()| offer)) {
             Ok(offer) => {
                 self.note(&settings, &offer, &place);
@@ -243,7 +257,8 @@ impl Builder<'_> {
         let hosts = self.basis.capacity.hosts();
         let load_capacity = if core.0 > 0 && !self.balances { core } else { hosts };
         let nominal_load = self.bits_per_second / load_capacity.0 as f64;
-        Flows { traffic, nominal_load, load_capacity, ..self.flows }
+        let expected = self.expected();
+        Flows { traffic, nominal_load, load_capacity, expected, ..self.flows }
     }
 }
 

@@ -56,6 +56,12 @@ impl Crowd {
         (self.per_second * time.seconds()).min(self.in_all)
     }
 
+    /// The number of flows in a run.
+    #[must_use]
+    pub fn flows(&self, run: Ps) -> f64 {
+        (self.together + self.arrivals(run)).min(self.in_all)
+    }
+
     /// The number of flows present at one time: the flows of an instant, of a step that is drawn
     /// ahead, and the share `excess` of all flows, which the network cannot carry by the end of a
     /// run.
@@ -99,7 +105,9 @@ mod tests {
         near(excess(&[half, half], gbps(400), run), 0.5);
         near(half.between(Ps(0), Ps::from_us(100)).at_once(step, run, 0.5), 5.0);
         near(crowd.at_once(step, run, 0.75), 75.0);
+        near(crowd.flows(run), 100.0);
         let few = Crowd { in_all: 20.0, ..crowd };
+        near(few.flows(run), 20.0);
         near(few.at_once(step, run, 0.75), 15.0);
         assert_eq!(Crowd::of(7.0).at_once(step, run, 1.0), 7.0);
         assert_eq!(excess(&[Crowd::of(7.0)], gbps(1), run), 0.0);

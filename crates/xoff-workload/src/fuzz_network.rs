@@ -33,6 +33,7 @@ pub(crate) fn offer(config: &dyn TrafficSettings, files: &[(&str, &[u8])]) -> Re
         racks: None,
         grouping: crate::Grouping::default(),
     };
-    let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Given(files) };
+    let context =
+        Context { capacity: &capacity, seed: 1, source: 0, files: &Given(files), one_class: None };
     config.offer(&context).map(drop)
 }

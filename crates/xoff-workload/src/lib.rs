@@ -164,6 +164,8 @@ pub struct Context<'a> {
     pub source: u16,
     /// Files of the scenario.
     pub files: &'a dyn Files,
+    /// Why no queue distinguishes traffic classes, if that is the case.
+    pub one_class: Option<&'a str>,
 }
 
 impl Context<'_> {

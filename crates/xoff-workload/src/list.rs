@@ -46,8 +46,12 @@ impl TrafficSettings for ListConfig {
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
         let text = context.files.text_of(&self.file)?;
-        let list = FlowList::from_csv(self, &text, context.hosts(), context.source)
-            .map_err(|error| error.to_string())?;
+        let rows = csv::rows(&text, &self.file, &HEADERS);
+        let list = rows.and_then(|rows| {
+            context.one_class.map_or(Ok(()), |reason| refuse_classes(&rows, reason))?;
+            FlowList::from_rows(self, rows, context.hosts(), context.source)
+        });
+        let list = list.map_err(|error| error.to_string())?;
         let (sizes, paths) = (list.sizes(), list.has_paths());
         let mut mix = Mix::default();
         mix.add_flows(Frequency::InAll(sizes.len() as f64), sizes);
@@ -79,8 +83,16 @@ impl FlowList {
         hosts: u32,
         source: u16,
     ) -> Result<Self, TableError> {
+        Self::from_rows(config, csv::rows(text, &config.file, &HEADERS)?, hosts, source)
+    }
+
+    fn from_rows(
+        config: &ListConfig,
+        rows: Vec<Row<'_>>,
+        hosts: u32,
+        source: u16,
+    ) -> Result<Self, TableError> {
         let mut flows: Vec<Arrival> = Vec::new();
-        let rows = csv::rows(text, &config.file, &HEADERS)?;
         let has_dscp = rows.first().is_some_and(|row| row.column("dscp").is_some());
         if !has_dscp && !config.dscp_map.is_empty() {
             let problem = "dscp_map has no effect: the file has no column dscp".to_owned();
@@ -136,6 +148,16 @@ fn read_flow(
     let priority = read_class(row, config)?.number();
     let paths = read_byte(row, "data_path")?.zip(read_byte(row, "ack_path")?);
     Ok(Arrival { priority, paths, ..Arrival::new(start, src, dst, bytes, source) })
+}
+
+/// Refuses columns with traffic classes, which no queue distinguishes for this reason.
+fn refuse_classes(rows: &[Row<'_>], reason: &str) -> Result<(), TableError> {
+    let row = &rows[0];
+    let class = ["priority", "dscp"].into_iter().find(|name| row.column(name).is_some());
+    class.map_or(Ok(()), |name| {
+        let problem = format!("the column {name} has no effect, because {reason}: remove it");
+        Err(row.error(problem))
+    })
 }
 
 /// The traffic class of a row, from its priority or DSCP if the file has such a column.

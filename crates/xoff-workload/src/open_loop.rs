@@ -163,7 +163,7 @@ impl TrafficSettings for OpenLoopConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let Context { capacity, seed, source, files } = *context;
+        let Context { capacity, seed, source, files, .. } = *context;
         self.check(context.hosts())?;
         let sizes = tables::find(&self.sizes, files)?;
         let mean = sizes.mean(self.reading);

@@ -145,7 +145,13 @@ mod tests {
     fn order(hosts: &str, placement: Placement, grouping: Grouping) -> Result<Vec<u32>, String> {
         let host_rates = vec![BitRate::from_gbps(100); grouping.leaves.len()];
         let capacity = Capacity { core: BitRate(0), host_rates, racks: None, grouping };
-        let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
+        let context = Context {
+            capacity: &capacity,
+            seed: 1,
+            source: 0,
+            files: &Path::new(""),
+            one_class: None,
+        };
         placed(hosts, placement, &context).map(|hosts| hosts.iter().map(|host| host.0).collect())
     }
 

@@ -46,6 +46,34 @@ impl Census {
         Ok(())
     }
 
+    /// The parts of a network of `nodes` nodes and these links, by their ends. The first nodes are
+    /// hosts; each switch gets `added` more. A host with several links is a rack of its own.
+    #[must_use]
+    pub fn of_links(
+        (hosts, nodes): (usize, usize),
+        links: impl ExactSizeIterator<Item = [usize; 2]> + Clone,
+        added: u32,
+    ) -> Self {
+        let mut degrees = vec![0u32; nodes];
+        links.clone().flatten().for_each(|end| degrees[end] += 1);
+        let mut has_hosts = vec![added > 0; nodes];
+        for [a, b] in links.clone() {
+            for (own, other) in [(a, b), (b, a)] {
+                has_hosts[other] |= own < hosts && degrees[own] == 1;
+            }
+        }
+        let several = degrees[..hosts].iter().filter(|&&degree| degree > 1).count() as u128;
+        let switches = (nodes - hosts) as u128;
+        let most = degrees[hosts..].iter().copied().max().unwrap_or(0);
+        Self {
+            hosts: hosts as u128 + switches * u128::from(added),
+            switches,
+            racks: has_hosts[hosts..].iter().filter(|&&has| has).count() as u128 + several,
+            links: links.len() as u128 + switches * u128::from(added),
+            most_links: u128::from(most) + u128::from(added),
+        }
+    }
+
     /// Approximate bytes of nodes, links and routes while they are built.
     #[must_use]
     pub fn bytes(&self) -> u128 {

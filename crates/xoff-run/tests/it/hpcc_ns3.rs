@@ -1,6 +1,7 @@
 //! Compares the reader of HPCC ns-3 cases with that simulator's own output (`hpcc_ns3/README.md`).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use xoff_run::Run;
@@ -107,6 +108,38 @@ fn every_setting_gives_the_same_files() {
         }
     }
     assert_eq!((flows, pauses, queues), (173, 120, 136));
+}
+
+/// That simulator stops at a time, not at a step of the grid: later flows do not begin, and no file
+/// has anything of that time or later.
+#[test]
+fn nothing_is_written_after_the_stop() {
+    let folder = file("settings/back-to-zero-and-pauses");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let time = |line: &str, places: &[usize]| {
+        let words: Vec<u64> =
+            line.split_whitespace().map(|word| word.parse().unwrap_or(0)).collect();
+        places.iter().map(|&place| words[place]).sum::<u64>()
+    };
+    let all = [("fct.txt", &[5, 6][..]), ("pfc.txt", &[0])];
+    for (name, places) in all {
+        let mut times: Vec<u64> = read(name).lines().map(|line| time(line, places)).collect();
+        times.sort_unstable();
+        let stop = times[times.len() / 2];
+        let mut config = read("config.txt");
+        let (seconds, ns) = (stop / 1_000_000_000, stop % 1_000_000_000);
+        let _ = writeln!(config, "\nSIMULATOR_STOP_TIME {seconds}.{ns:09}");
+        let (order, config_file) = (["next_hops=descending".into()], folder.join("config.txt"));
+        let run = Run::open(&config, config_file.to_str().unwrap(), &order, Threads::ONE).unwrap();
+        let found = files(run);
+        for (name, places) in all {
+            let before = |line: &&str| time(line, places) < stop;
+            let expected: Vec<String> =
+                read(name).lines().filter(before).map(String::from).collect();
+            assert!(!expected.is_empty(), "{name}");
+            assert_eq!(found[name].lines().collect::<Vec<_>>(), expected, "{name} until {stop}");
+        }
+    }
 }
 
 /// Each word of each file in turn becomes nonsense, and each file ends after each line. The case

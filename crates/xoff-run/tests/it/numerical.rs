@@ -59,6 +59,8 @@ fn what_has_no_sense_is_refused_at_its_place() {
         (FLUID, "fluid.stepp=1us", "unknown key \"stepp\""),
         (FLUID, "fluid.step=0us", "step must be more than zero"),
         (FLUID, "fluid.measure=0us", "measure must be more than zero"),
+        (FLUID, "fluid.measure=10000000s", "warmup and measure must be at most 106 days together"),
+        (FLUID, "fluid.step=501us", "step must be at most measure = 500us: it is 501us"),
         (FLUID, "fluid.tolerance=0.1", "not used because optimum_every = 0"),
         (FLUID, "allocator.gamma=0", "setting `gamma` is 0; it must be above 0"),
         (FLUID, "allocator.threshold=1", "it must be from 0 to below 1"),
@@ -71,6 +73,7 @@ fn what_has_no_sense_is_refused_at_its_place() {
         (FLUID, "scheme=bfc", "nothing in this scenario reads it"),
         (FLUID, "pfc.threshold=0.1", "nothing in this scenario reads it"),
         (FLUID, "network.rounding=1ns-down", "engine = \"fluid\""),
+        (FLUID, "network.instants=as-set", "engine = \"fluid\""),
         (FLUID, "convergence.links=3", "nothing in this scenario reads it"),
         (CONVERGENCE, "convergence.links=0", "links is 0; it must be at least 1"),
         (CONVERGENCE, "convergence.tolerance=0", "tolerance is 0"),
@@ -88,6 +91,26 @@ fn what_has_no_sense_is_refused_at_its_place() {
     let both = ["fluid.iterate=on-change".into(), "fluid.rates=converged".into()];
     let said = check(FLUID, "test.toml", &both).expect_err("a step for each iteration").to_string();
     assert!(said.contains("iterate periodically"), "{said}");
+}
+
+/// What only packets have of traffic: flows that stop, labels, and paths that a file gives.
+#[test]
+fn traffic_that_needs_packets_is_refused_at_its_place() {
+    let folder = std::env::temp_dir().join(format!("xoff-fluid-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let paths = "src,dst,size_bytes,start_ps,data_path,ack_path\n0,5,1000,0,1,0\n";
+    std::fs::write(folder.join("paths.csv"), paths).unwrap();
+    let file = folder.join("test.toml").display().to_string();
+    for (traffic, said) in [
+        ("staggered\"", "flows that stop need packets"),
+        ("incast\"\ndegree = 3\nlabelled = true", "labelled = true has"),
+        ("list\"\nfile = \"paths.csv\"", "columns data_path,ack_path have no effect"),
+    ] {
+        let text = format!("{FLUID}[[traffic]]\nkind = \"{traffic}\n");
+        let refused = check(&text, &file, &[]).expect_err(traffic).to_string();
+        assert!(refused.contains(said) && refused.contains("test.toml:14:"), "{refused}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -462,6 +462,36 @@ fn labels_that_nobody_reads_are_refused() {
 }
 
 /// Without a link, switches of a layer choose among different numbers of paths.
+/// A file's column of classes is refused where the key `priority` is.
+#[test]
+fn columns_of_classes_are_refused_where_there_is_one_class() {
+    let folder = std::env::temp_dir().join(format!("xoff-columns-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let opened = |scenario: &str, column: &str| {
+        let list = format!("src,dst,size_bytes,start_ps,{column}\n0,5,1000,0,3\n");
+        std::fs::write(folder.join("flows.csv"), list).unwrap();
+        let text = format!("{scenario}[[traffic]]\nkind = \"list\"\nfile = \"flows.csv\"\n");
+        let file = folder.join("test.toml").display().to_string();
+        xoff_run::open(&text, &file, &[], Threads::ONE).map(drop).map_err(|said| said.to_string())
+    };
+    let run = "[run]\nwarmup = \"0us\"\nmeasure = \"20us\"\n";
+    for column in ["priority", "dscp"] {
+        for (engine, why) in [
+            ("scheme = \"bfc\"\n", "bfc.classes = 1: queues are those of flows"),
+            ("engine = \"fluid\"\n", "engine = \"fluid\" has no queues"),
+        ] {
+            let scenario = format!("{engine}{}", if engine.contains("bfc") { run } else { "" });
+            let said = opened(&scenario, column).expect_err(column);
+            let line =
+                format!("flows.csv, line 2: the column {column} has no effect, because {why}");
+            assert!(said.contains(&line) && said.contains("test.toml:"), "{said}");
+        }
+    }
+    let with_classes = format!("scheme = \"bfc-classes\"\n{run}");
+    assert_eq!(opened(&with_classes, "priority"), Ok(()));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn links_that_go_down_are_refused_where_paths_are_symmetric() {
     let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:1\"\nat = \"10us\"\n";

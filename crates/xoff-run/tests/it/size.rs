@@ -105,6 +105,28 @@ fn studies_without_packets_that_do_not_fit_are_refused() {
     }
 }
 
+/// With steps at changes, the time between steps has no effect, and the number of steps is that of
+/// arrivals and ends.
+#[test]
+fn steps_at_changes_are_as_many_as_there_are_changes() {
+    let fluid = "engine = \"fluid\"\n[fluid]\niterate = \"on-change\"\n\
+                 [[traffic]]\nkind = \"open-loop\"\nload_on = \"hosts\"\n";
+    let said = refused(fluid, &["fluid.measure=3000000s"]);
+    assert!(said.contains("make fluid.measure shorter") && !said.contains("fluid.step"), "{said}");
+    // As many steps of 10 us would not fit.
+    let few = ["fluid.measure=3000000s", "traffic.0.load=1e-10"].map(String::from);
+    checked(fluid, &few).unwrap();
+}
+
+/// The number of a source has 16 bits.
+#[test]
+fn sources_have_numbers_of_their_own() {
+    let text = "scheme = \"bfc\"\n".to_owned() + &"[[traffic]]\nkind = \"long\"\n".repeat(65_536);
+    let said = checked(&text, &[]).unwrap_err();
+    let expected = "65536 [[traffic]] entries are too many: there may be 65535";
+    assert!(said.contains(expected) && said.contains("test.toml:131072:"), "{said}");
+}
+
 /// Every number among the settings at its limits: a scenario or an error, but no panic and no
 /// excess of memory or time.
 fn sweep(text: &str, section: &str, settings: &[Field], sets: &[&str]) {

@@ -60,6 +60,7 @@ pub(super) struct Config {
     pub(super) target_utilisation: f64,
     pub(super) max_stage: u32,
     pub(super) int_multi: u64,
+    /// Thresholds by rate. The last one of a rate counts.
     pub(super) kmin: Vec<(BitRate, u64)>,
     pub(super) kmax: Vec<(BitRate, u64)>,
     pub(super) pmax: Vec<(BitRate, f64)>,
@@ -266,9 +267,10 @@ impl Config {
             "U_TARGET" => self.target_utilisation = entry.number()?,
             "MI_THRESH" => self.max_stage = entry.word32()?,
             "INT_MULTI" => self.int_multi = entry.int_multi()?,
-            "KMAX_MAP" => self.kmax = entry.map(|value| kilobytes(entry.key, value))?,
-            "KMIN_MAP" => self.kmin = entry.map(|value| kilobytes(entry.key, value))?,
-            "PMAX_MAP" => self.pmax = entry.map(|value| number(entry.key, value))?,
+            // Several lines of a map add up.
+            "KMAX_MAP" => self.kmax.extend(entry.map(|value| kilobytes(entry.key, value))?),
+            "KMIN_MAP" => self.kmin.extend(entry.map(|value| kilobytes(entry.key, value))?),
+            "PMAX_MAP" => self.pmax.extend(entry.map(|value| number(entry.key, value))?),
             "LINK_DOWN" => self.link_down = entry.link_down()?,
             _ => return self.set_more(entry),
         }
@@ -301,6 +303,11 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// True for a key of that simulator.
+pub(super) fn is_key(word: &str) -> bool {
+    READ.contains(&word) || UNREAD.contains(&word)
 }
 
 fn at(file: &str, index: usize, what: &str) -> String {
@@ -532,7 +539,7 @@ pub(super) fn seconds(text: &str) -> Result<Ps, String> {
         return Err(format!("expected a time in seconds from 0 to 1000000, found {text:?}"));
     }
     // value = mantissa x 2^exponent exactly.
-    let bits = value.to_bits();
+    let bits = value.abs().to_bits();
     let exponent = (bits >> 52) as i32 - 1075;
     let mantissa = u128::from(bits & ((1 << 52) - 1) | u64::from(bits >> 52 != 0) << 52);
     let ns = mantissa * 1_000_000_000;

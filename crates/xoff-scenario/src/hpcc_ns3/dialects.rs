@@ -9,6 +9,8 @@
 
 use std::borrow::Cow;
 
+use super::config;
+
 /// What a key of a dialect means here.
 #[derive(Clone, Copy)]
 enum Meaning {
@@ -106,6 +108,9 @@ pub(super) fn translate<'a>(text: &'a str, file: &str) -> Result<Translated<'a>,
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let fail = |what: String| format!("{file}:{}: {what}", index + 1);
+        if let Some(key) = second_key(line) {
+            return Err(fail(format!("{key} is a second key on this line: give it its own")));
+        }
         let mut words = line.split_whitespace();
         let known = words.next().and_then(of_key);
         let Some((dialect, key, meaning)) = known else {
@@ -142,6 +147,13 @@ fn of_key(word: &str) -> Option<(&'static Dialect, &'static str, Meaning)> {
         let &(key, meaning) = dialect.keys.iter().find(|(key, _)| *key == word)?;
         Some((dialect, key, meaning))
     })
+}
+
+/// A key behind the first value of a line, where that simulator reads it. What follows a word that
+/// begins with a brace is a comment.
+fn second_key(line: &str) -> Option<&str> {
+    let words = line.split_whitespace().skip(2).take_while(|word| !word.starts_with('{'));
+    words.into_iter().find(|word| config::is_key(word) || of_key(word).is_some())
 }
 
 impl Meaning {
@@ -256,6 +268,26 @@ mod tests {
             "config.txt:4: MON_END is a key of SimAI, but LB_MODE is one of ConWeave's simulator \
              (conweave-ns3): remove those of one"
         );
+    }
+
+    #[test]
+    fn a_second_key_on_a_line_is_refused() {
+        for (line, key) in [
+            ("CC_MODE 8 HAS_WIN 0", "HAS_WIN"),
+            ("LINK_DOWN 37 4 3 VAR_WIN 1", "VAR_WIN"),
+            ("KMAX_MAP 1 1000 4 thresholds TRACE_FILE t.txt", "TRACE_FILE"),
+            ("LB_MODE 0 HAS_WIN 1", "HAS_WIN"),
+            ("CC_MODE 8 LB_MODE 9", "LB_MODE"),
+            ("CNP_OUTPUT_FILE c.txt ENABLE_IRN 1", "ENABLE_IRN"),
+        ] {
+            let error =
+                format!("config.txt:3: {key} is a second key on this line: give it its own");
+            assert_eq!(fails(line), error);
+        }
+        for line in ["CC_MODE 8 {HAS_WIN}", "CC_MODE 8 {not HAS_WIN 1}", "CC_MODE 8 DCTCP"] {
+            let text = format!("{FILES}{line}");
+            assert_eq!(translate(&text, "config.txt").unwrap().text, text);
+        }
     }
 
     #[test]

@@ -103,6 +103,11 @@ pub(super) fn topology(
             lossy.push(([link.a, link.b], error_rate));
         }
     }
+    // Again, because each host with several links needs routes of its own.
+    let ends = links.iter().map(|link| [link.a.index(), link.b.index()]);
+    let census = Census::of_links((hosts as usize, nodes as usize), ends, 0);
+    let fits = census.check().and_then(|()| memory.check("the network", census.bytes()));
+    fits.map_err(|what| format!("{file}: {what}"))?;
     let tiers = tiers(hosts, nodes, &links);
     let topology = Topology::new(hosts, tiers, &links).map_err(|what| format!("{file}: {what}"))?;
     let is_other = given.iter().enumerate().any(|(here, &given)| here as u32 != given);
@@ -141,6 +146,9 @@ fn link(words: &mut Words<'_>, numbers: &Numbers) -> Result<(Link, f64), String>
         let last = numbers.0.len() - 1;
         return Err(words.fail(&format!("a link joins {a} and {b}: nodes are 0 to {last}")));
     };
+    if a == b {
+        return Err(words.fail("a link from a node to itself: give it two ends"));
+    }
     let text = words.word("a rate")?;
     let rate = rate(text).map_err(|what| words.fail(&what))?;
     let text = words.word("a delay")?;

@@ -86,14 +86,17 @@ fn as_comment(text: &str, note: &str, config: &Config) -> String {
     format!("# An HPCC ns-3 case, run as it is:\n{note}{lines}{unwritten}")
 }
 
-/// Derived values as a comment, with the reason for the order of next hops.
-fn derived(setup: &Setup, reason: &str) -> String {
+/// Derived values as a comment, with the reason for the order of next hops, and the files.
+fn derived(setup: &Setup, reason: &str, topology: &str, flows: &str) -> String {
     let next_hops = match setup.topology.next_hops {
         NextHops::Descending => "descending",
         _ => "ascending",
     };
     let base_rtt = Ps(setup.hosts.base_rtt);
-    format!("# Derived:\n#   base_rtt = {base_rtt}\n#   next_hops = {next_hops} ({reason})\n")
+    format!(
+        "# Derived:\n#   base_rtt = {base_rtt}\n#   next_hops = {next_hops} ({reason})\n\
+         #   topology = {topology}\n#   flows = {flows}\n"
+    )
 }
 
 fn build(
@@ -114,7 +117,8 @@ fn build(
     let (mut topology, lossy) = files::topology(&topology_text, &topology_file, resources.memory)?;
     checks::check(&config, &topology).map_err(of_file)?;
     let (flow_text, flow_file) = read("FLOW_FILE", &config.flow_file)?;
-    let (flows, ports) = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
+    let listed = files::flows(&dialects::flows(&flow_text), &flow_file, &topology)?;
+    let ((flows, ports), flow_list) = begun(listed, config.stop_time, &flow_file)?;
     let (order, reason) = next_hops::choose(asked, &topology, folder, resources.memory)?;
     topology.next_hops = order;
     let routes = Routes::new(&topology).map_err(|why| format!("{topology_file}: {why}"))?;
@@ -136,8 +140,7 @@ fn build(
     setup.hosts.given_paths = of_pairs.map(Arc::new);
     resources.memory.check("the network", needed(&setup, &plan, resources.threads.count))?;
     let effective = as_comment(text, &translated.note, &config)
-        + &derived(&setup, reason)
-        + &format!("#   topology = {topology_file}\n#   flows = {flow_file}\n");
+        + &derived(&setup, reason, &topology_file, &flow_list);
     let (core, host_links) = setup.topology.capacities();
     Ok(Resolved {
         name: folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into()),
@@ -199,6 +202,33 @@ fn asked_order(overrides: &[String], file: &str) -> Result<Option<NextHops>, Str
         };
     }
     Ok(asked)
+}
+
+/// Leaves out the flows that begin when that simulator has stopped. It schedules its stop
+/// before all flows, so flows of that time do not begin, either. Also returns what the effective
+/// scenario says of the flows.
+///
+/// # Errors
+/// If no flow is left.
+fn begun(
+    (mut flows, mut ports): files::Flows,
+    stop: Ps,
+    file: &str,
+) -> Result<(files::Flows, String), String> {
+    let (begun, all) = (flows.partition_point(|flow| flow.start < stop), flows.len());
+    if let Some(first) = flows.first().filter(|_| begun == 0) {
+        return Err(format!(
+            "{file}: the first flow begins at {}, but SIMULATOR_STOP_TIME is {stop}: set it later",
+            first.start
+        ));
+    }
+    flows.truncate(begun);
+    ports.truncate(begun);
+    let said = match all - begun {
+        0 => file.to_owned(),
+        late => format!("{file}, without the last {late}, as that simulator stops at {stop}"),
+    };
+    Ok(((flows, ports), said))
 }
 
 struct Listed {

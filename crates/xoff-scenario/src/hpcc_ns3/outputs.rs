@@ -58,6 +58,7 @@ pub(super) fn outputs(
         fct,
         pfc,
         queue_lengths,
+        stop: config.stop_time,
         payload: config.payload,
         pairs: pairs(config, topology, flows, faults),
         failure: faults.first().map_or(Ps::NEVER, |fault| fault.at),

@@ -1,5 +1,7 @@
 //! From a `config.txt` to the spec of a scenario.
 
+use std::collections::BTreeSet;
+
 use xoff_core::seam::Seam as _;
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_host::cc::{
@@ -112,19 +114,20 @@ pub(super) fn ecn(config: &Config) -> EcnSetup {
     if !config.ecn {
         return EcnSetup::None;
     }
-    let entry = |&(rate, kmax): &(BitRate, u64)| {
+    let entry = |rate: BitRate| {
         let of = |map: &[(BitRate, u64)]| {
             map.iter().rfind(|entry| entry.0 == rate).map_or(0, |entry| entry.1)
         };
         let pmax = config.pmax.iter().rfind(|entry| entry.0 == rate).map_or(0.0, |entry| entry.1);
         let ecn = EcnConfig {
             kmin: Bytes(of(&config.kmin) * 1000),
-            kmax: Bytes(kmax * 1000),
+            kmax: Bytes(of(&config.kmax) * 1000),
             pmax,
             at: MarkAt::Dequeue,
             ..EcnConfig::default()
         };
         (rate.0, ecn)
     };
-    EcnSetup::ByRate(config.kmax.iter().map(entry).collect())
+    let rates: BTreeSet<BitRate> = config.kmax.iter().map(|entry| entry.0).collect();
+    EcnSetup::ByRate(rates.into_iter().map(entry).collect())
 }

@@ -1,12 +1,13 @@
 use std::fmt::Write as _;
 
-use xoff_core::{BitRate, HostId, NodeId, Ps};
+use xoff_core::{BitRate, Bytes, HostId, NodeId, Ps};
 use xoff_net::balance::{address, murmur3};
 use xoff_net::topo::{NextHops, Topology};
+use xoff_sim::setup::EcnSetup;
 
 use super::config::{Config, Control, rate, seconds};
 use super::files::flows;
-use super::{link_down, next_hops};
+use super::{link_down, next_hops, spec};
 use crate::resources::Memory;
 
 /// The network of a file.
@@ -93,6 +94,7 @@ fn rates_and_times_are_read_as_that_simulator_does() {
     assert_eq!(seconds("2.0002"), Ok(Ps(2_000_199_999_000)));
     assert_eq!(seconds("2.0001"), Ok(Ps(2_000_100_000_000)));
     assert_eq!(seconds("0"), Ok(Ps(0)));
+    assert_eq!(seconds("-0"), Ok(Ps(0)));
     assert!(seconds("-1").is_err());
 }
 
@@ -137,11 +139,64 @@ fn switches_may_have_any_numbers() {
             "3 1 2\n2\n0 2 1Gbps 1us 0\n2 0 1Gbps 1us 0\n",
             "t.txt:4: a second link between two nodes is not modelled",
         ),
+        (
+            "3 1 2\n2\n0 2 1Gbps 1us 0\n2 2 1Gbps 1us 0\n",
+            "t.txt:4: a link from a node to itself: give it two ends",
+        ),
         ("0 0 1\n0 1 1Gbps 1us 0\n", "t.txt:1: there are no hosts"),
         ("2 2 1\n0 1\n0 1 1Gbps 1us 0\n", "t.txt:1: there are no hosts"),
     ] {
         assert_eq!(topology(line, "t.txt", Memory::of_machine()).unwrap_err(), error);
     }
+}
+
+/// Every switch has a table of routes to every host with several links.
+#[test]
+fn memory_is_checked_with_the_links_of_hosts() {
+    let (hosts, switches) = (2_000, 20);
+    let mut text = format!("{} {switches} {}\n", hosts + switches, 2 * hosts + switches - 1);
+    (hosts..hosts + switches).for_each(|id| text += &format!("{id} "));
+    text.push('\n');
+    let mut link = |a: u32, b: u32| text += &format!("{a} {b} 100Gbps 1us 0\n");
+    for host in 0..hosts {
+        link(host, hosts + host % (switches - 1));
+        link(host, hosts + host % (switches - 1) + 1);
+    }
+    (1..switches).for_each(|place| link(hosts + place - 1, hosts + place));
+    let read = |bytes| topology(&text, "t.txt", Memory::given(Bytes(bytes)));
+    let error = read(2_000_000).unwrap_err();
+    assert!(error.starts_with("t.txt: the network needs about 10 MB"), "{error}");
+    assert!(read(20_000_000).is_ok());
+}
+
+#[test]
+fn the_last_threshold_of_a_rate_counts() {
+    let config = parse(
+        "KMIN_MAP 2 1000 1 1000 2\nKMAX_MAP 2 1000 10 1000 20\nPMAX_MAP 1 1000 0.1\n\
+         KMAX_MAP 1 2000 50\nKMIN_MAP 1 2000 5\nPMAX_MAP 2 2000 0.5 1000 0.3\n",
+    );
+    let EcnSetup::ByRate(table) = spec::ecn(&config.unwrap()) else { panic!("no thresholds") };
+    let found = table.iter().map(|(rate, ecn)| (*rate, ecn.kmin.0, ecn.kmax.0, ecn.pmax));
+    assert_eq!(found.collect::<Vec<_>>(), [(1000, 2000, 20_000, 0.3), (2000, 5000, 50_000, 0.5)]);
+}
+
+#[test]
+fn flows_begin_before_that_simulator_stops() {
+    let pair =
+        topology("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n", "t.txt", Memory::of_machine());
+    let text = "3\n0 1 3 100 5000 2.0\n0 1 3 100 5000 2.5\n0 1 3 100 5000 2.5\n";
+    let flows = flows(text, "f.txt", &pair.unwrap()).unwrap();
+    let left = |stop: &str| {
+        let ((flows, ports), said) = super::begun(flows.clone(), seconds(stop).unwrap(), "f.txt")?;
+        Ok::<_, String>((flows.len(), ports.len(), said))
+    };
+    assert_eq!(left("3"), Ok((3, 3, "f.txt".into())));
+    let said = "f.txt, without the last 2, as that simulator stops at 2500ms";
+    assert_eq!(left("2.5"), Ok((1, 1, said.into())));
+    assert_eq!(
+        left("2").unwrap_err(),
+        "f.txt: the first flow begins at 2s, but SIMULATOR_STOP_TIME is 2s: set it later"
+    );
 }
 
 /// Host 0 hangs on leaves 2 and 3, host 1 on leaf 3 alone. Spine 4 joins the leaves.

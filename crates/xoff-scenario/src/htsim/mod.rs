@@ -20,7 +20,7 @@ use topo::Network;
 const GRID: Ps = Ps::from_us(10);
 
 /// The key of the network's file among the overrides.
-const TOPOLOGY: &str = "topology=";
+const TOPOLOGY: &str = "topology";
 
 /// htsim's programs and the presets that stand for them.
 const PRESETS: &str = "htsim-ndp, htsim-eqds, htsim-swift, htsim-tcp or htsim-dctcp";
@@ -37,13 +37,18 @@ pub fn resolve(
     resources: Resources,
 ) -> Result<Resolved, Problems> {
     let (files, settings): (Vec<&String>, Vec<&String>) =
-        overrides.iter().partition(|text| text.starts_with(TOPOLOGY));
+        overrides.iter().partition(|text| text.contains('=') && key_of(text) == TOPOLOGY);
     let settings: Vec<String> = settings.into_iter().cloned().collect();
-    let topology = files.last().map(|text| &text[TOPOLOGY.len()..]);
+    let topology = files.last().and_then(|text| text.split_once('=')).map(|(_, name)| name.trim());
     let scenario = scenario(text, file, topology, &settings, resources.memory)
         .map_err(|message| Problems(vec![Diagnostic { message, place: None, help: None }]))?;
     // Problems show lines of the scenario. It is in the folder of the matrix.
     resolve::resolve(&scenario, &format!("{file} as a scenario"), &settings, resources)
+}
+
+/// The key of an override.
+fn key_of(text: &str) -> &str {
+    text.split('=').next().unwrap_or_default().trim()
 }
 
 /// The scenario of a matrix, as TOML.
@@ -55,7 +60,7 @@ fn scenario(
     memory: Memory,
 ) -> Result<String, String> {
     let matrix = ConnectionMatrix::parse(file, text).map_err(|error| error.to_string())?;
-    let sets = |key: &str| settings.iter().any(|one| one.split('=').next() == Some(key));
+    let sets = |key: &str| settings.iter().any(|one| key_of(one) == key);
     if !sets("scheme") {
         return Err(format!(
             "{file}: a connection matrix does not name its transport: add --set scheme=NAME, with \

@@ -97,6 +97,17 @@ fn a_wrong_line_is_named() {
         ("Radix_Down 4", "Radix_Dawn 4", "line 16: unknown \"radix_dawn\" in a tier: did you mean"),
         ("Oversubscribed 4\n", "", "line 8: switches of tier 0 have 800 Gb/s down and 200 Gb/s up"),
         ("Queue_Up 90000", "Queue_Up 9", "line 10: queues of 9 and of 90000 bytes"),
+        ("Queue_Up 90000", "Queue_Up 0", "line 9: queue_up must be more than zero"),
+        (
+            "Queue_Up 90000\n",
+            "",
+            "line 5: tier 0 has no queue_up: give all sizes of queues, or none",
+        ),
+        (
+            "Radix_Down 4\nQueue_Down 90000\n",
+            "Radix_Down 4\n",
+            "line 14: tier 1 has no queue_down: give all sizes of queues, or none",
+        ),
         ("Oversubscribed 4", "Bundle 2", "line 13: a host has one link"),
         ("Oversubscribed 4", "Radix_Up 4", "line 13: radix_up is set twice"),
         ("Tier 1", "Tier 0", "line 14: tier is set twice"),
@@ -154,6 +165,7 @@ fn a_scenario_is_the_matrix_on_its_network() {
     assert!(found.contains("measure = \"30000000ps\""), "{found}");
     assert!(found.ends_with("kind = \"connections\"\nfile = \"case.cm\"\n"), "{found}");
 
+    assert!(make(MATRIX, Some(&place), &["scheme = htsim-ndp"]).is_ok());
     let error = make(MATRIX, Some(&place), &[]).unwrap_err();
     assert!(error.contains("add --set scheme=NAME, with htsim-ndp"), "{error}");
     let error = make(MATRIX, None, &["scheme=dctcp"]).unwrap_err();

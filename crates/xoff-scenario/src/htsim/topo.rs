@@ -260,7 +260,7 @@ impl File<'_> {
             delays: [0; 3],
             latencies: [0, 1, 2].map(|tier| self.or(tier, "switch_latency_ns", 0)),
             hosts_per_leaf: hosts_per_leaf.number,
-            queue: self.queue()?,
+            queue: self.queue(layers)?,
         };
         for tier in 0..layers {
             found.gbps[tier] = self.need(tier, "downlink_speed_gbps")?.number;
@@ -336,21 +336,34 @@ impl File<'_> {
         Err(self.error(up.line, problem))
     }
 
-    /// The one size of all queues.
-    fn queue(&self) -> Result<Option<u32>, String> {
-        let sizes = self.tiers.iter().flatten();
-        let mut sizes =
-            sizes.flat_map(|tier| ["queue_up", "queue_down"].map(|key| tier.get(key))).flatten();
-        let Some(first) = sizes.next() else { return Ok(None) };
-        match sizes.find(|size| size.number != first.number) {
-            Some(other) => Err(self.error(
-                other.line,
-                format!(
-                    "queues of {} and of {} bytes: all queues have one size here (buffer.size)",
-                    first.number, other.number
-                ),
-            )),
-            None => Ok(Some(first.number)),
+    /// The one size of all queues. htsim takes that of an option where the file has none, so it has
+    /// to have all of them or none.
+    fn queue(&self, layers: usize) -> Result<Option<u32>, String> {
+        let sizes = |tier: usize| {
+            let keys = ["queue_up", "queue_down"].into_iter().skip(usize::from(tier == layers - 1));
+            keys.map(move |key| (tier, key, self.tiers[tier].and_then(|found| found.get(key))))
+        };
+        let all = || (0..layers).flat_map(sizes);
+        let Some(first) = all().find_map(|(.., size)| size) else { return Ok(None) };
+        for (tier, key, size) in all() {
+            let Some(size) = size else {
+                let line = self.tiers[tier].map_or(self.last, |tier| tier.line);
+                let problem =
+                    format!("tier {tier} has no {key}: give all sizes of queues, or none");
+                return Err(self.error(line, problem));
+            };
+            let (number, other) = (first.number, size.number);
+            if other == 0 {
+                return Err(self.error(size.line, format!("{key} must be more than zero")));
+            }
+            if other != number {
+                let problem = format!(
+                    "queues of {number} and of {other} bytes: all queues have one size here \
+                     (buffer.size)"
+                );
+                return Err(self.error(size.line, problem));
+            }
         }
+        Ok(Some(first.number))
     }
 }

@@ -19,7 +19,7 @@ use crate::sections::{NetworkConfig, RunConfig};
 const MOST_BATCHES: u16 = 1000;
 
 /// The latest end of a run, so that no sum of times overflows: 106 days.
-const LATEST: Ps = Ps(u64::MAX / 2);
+pub(super) const LATEST: Ps = Ps(u64::MAX / 2);
 
 /// Sections of networks.
 pub(super) fn sections() -> Vec<SectionDoc> {
@@ -32,7 +32,7 @@ impl Resolver<'_> {
     /// Builds a network and its routes, if they fit into memory.
     pub(super) fn topology(&mut self, settings: &mut TopologyConfig) -> Option<(Topology, Routes)> {
         let section = settings.own_section();
-        let folder = Folder { path: self.folder, memory: self.needs.memory() };
+        let folder = Folder::new(self.folder, self.needs.memory());
         match settings.load(&folder) {
             Ok(derived) => derived.into_iter().for_each(|(name, value)| {
                 self.reader.effective.derive(&format!("{section}_{name}"), value);

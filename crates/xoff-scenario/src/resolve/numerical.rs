@@ -10,10 +10,11 @@ use xoff_fluid::{Convergence, ConvergenceConfig, Fluid, FluidConfig, Iterates, R
 use xoff_net::topo::TopologyConfig;
 
 use super::Resolver;
+use super::network::LATEST;
 use crate::scalars::EngineKind;
 use crate::sections::NetworkConfig;
 use crate::study::Study;
-use crate::traffic::{self, Basis, Span};
+use crate::traffic::{self, Basis, Flows, Span};
 
 /// The input of a numerical run.
 pub struct Numerical {
@@ -84,7 +85,9 @@ impl Resolver<'_> {
 
     fn fluid(&mut self, seed: u64) -> Option<Study> {
         let network: NetworkConfig = self.read();
-        self.reader.without_effect("network", "rounding", "engine = \"fluid\"");
+        for key in ["rounding", "instants"] {
+            self.reader.without_effect("network", key, "engine = \"fluid\"");
+        }
         let mut shape = TopologyConfig::choose("network.topology", network.topology, self);
         let topology = self.topology(&mut shape);
         let allocator = self.allocator();
@@ -98,21 +101,49 @@ impl Resolver<'_> {
         let Self { reader, folder, needs, .. } = self;
         let effective = &mut reader.effective;
         let flows = traffic::read(reader.layers, folder, basis, needs, effective)?;
-        if let Some(place) = flows.waits {
-            let message = "[[traffic]] flows that wait for others need packets: engine = \"fluid\" \
-                           has no arrivals to wait for";
-            self.reader.layers.problem(Some(place), message, None);
-        }
+        self.refuse_packets(&flows);
         let config = config?;
-        self.fluid_fits(topology.ports().len() as u128, &allocator, &config)?;
+        let links = topology.ports().len() as u128;
+        self.fluid_fits(links, &allocator, &config, flows.expected)?;
         let (topology, routes) = (Arc::new(topology), Arc::new(routes));
         let fluid = Fluid::new(topology, routes, flows.traffic, seed, &allocator, config);
         let fluid = fluid.map_err(|error| self.refused(&error)).ok()?;
         Some(Study::Fluid { fluid: Box::new(fluid), class_of: flows.class_of })
     }
 
+    /// Refuses traffic with properties that only packets have.
+    fn refuse_packets(&mut self, flows: &Flows) {
+        for (place, message) in [
+            (
+                &flows.waits,
+                "flows that wait for others need packets: engine = \"fluid\" has no arrivals to \
+                 wait for",
+            ),
+            (
+                &flows.stops,
+                "flows that stop need packets: under engine = \"fluid\" flowlets end with their \
+                 last byte",
+            ),
+            (
+                &flows.first_labelled,
+                "labelled = true has no effect: engine = \"fluid\" has no queues that read labels",
+            ),
+            (
+                &flows.with_paths,
+                "columns data_path,ack_path have no effect: engine = \"fluid\" draws a path for \
+                 each flowlet",
+            ),
+        ] {
+            if let Some(place) = place {
+                self.reader.problem_in(place.clone(), format!("[[traffic]] {message}"));
+            }
+        }
+    }
+
     fn fluid_config(&mut self) -> Option<FluidConfig> {
         let config: FluidConfig = self.read();
+        let too_long = config.warmup.0.saturating_add(config.measure.0) > LATEST.0;
+        let is_long_step = config.iterate == Iterates::Periodically && config.step > config.measure;
         let problems = [
             ("step", config.step.0 == 0, "step must be more than zero"),
             (
@@ -121,6 +152,15 @@ impl Resolver<'_> {
                 "rates = \"converged\" takes a step for each iteration: iterate periodically",
             ),
             ("measure", config.measure.0 == 0, "measure must be more than zero"),
+            ("measure", too_long, "warmup and measure must be at most 106 days together"),
+            (
+                "step",
+                is_long_step && config.measure.0 > 0,
+                &format!(
+                    "step must be at most measure = {}: it is {}",
+                    config.measure, config.step
+                ),
+            ),
             ("tolerance", config.tolerance == 0.0, "tolerance must be more than zero: try 1e-6"),
             ("most_iterations", config.most_iterations == 0, "most_iterations is at least 1"),
         ];

@@ -4,7 +4,7 @@ use xoff_alloc::OptimizerKind;
 use xoff_core::seam::Seam as _;
 use xoff_core::{HostId, PortId, Ps};
 use xoff_fluid::config::AllocatorConfig;
-use xoff_fluid::{ConvergenceConfig, FluidConfig};
+use xoff_fluid::{ConvergenceConfig, FluidConfig, Iterates};
 use xoff_net::topo::{Census, TopologyConfig};
 use xoff_sim::Setup;
 use xoff_sim::simulation::Plan;
@@ -79,16 +79,26 @@ impl Resolver<'_> {
         links: u128,
         allocator: &AllocatorConfig,
         config: &FluidConfig,
+        flows: f64,
     ) -> Option<()> {
         let bytes = allocator_bytes(links, allocator);
         let help = "make the network smaller, or choose another allocator.optimizer".into();
         let place = self.reader.layers.has("allocator", "optimizer");
         self.need(Need { what: format!("an allocator of {links} links"), bytes, place, help })?;
-        let length = u128::from(config.warmup.0) + u128::from(config.measure.0);
-        let steps = length / u128::from(config.step.max(Ps(1)).0);
-        let place =
-            self.reader.layers.has("fluid", "step").or(self.reader.layers.has("fluid", "measure"));
-        let help = "make fluid.step longer or fluid.measure shorter".into();
+        let place = |key| self.reader.layers.has("fluid", key);
+        let (steps, place, help) = match config.iterate {
+            Iterates::Periodically => {
+                let length = u128::from(config.warmup.0) + u128::from(config.measure.0);
+                let steps = length / u128::from(config.step.max(Ps(1)).0);
+                let help = "make fluid.step longer or fluid.measure shorter";
+                (steps, place("step").or(place("measure")), help)
+            }
+            // One when a flowlet arrives, and one when it ends.
+            Iterates::OnChange => {
+                ((2.0 * flows) as u128, place("measure"), "make fluid.measure shorter")
+            }
+        };
+        let help = help.into();
         let bytes = steps.saturating_mul(STEP_BYTES);
         self.need(Need { what: format!("measurements of {steps} steps"), bytes, place, help })
     }

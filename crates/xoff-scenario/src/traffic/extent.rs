@@ -69,6 +69,12 @@ impl Builder<'_> {
         Some(())
     }
 
+    /// The number of flows of all sources in the run.
+    pub(super) fn expected(&self) -> f64 {
+        let end = self.basis.span.map_or(Ps(0), |span| span.end);
+        self.crowds.iter().map(|crowd| crowd.flows(end)).sum()
+    }
+
     /// Refuses sources without a flow in the run. If no source has a flow in the measured time,
     /// refuses sources without one there. A source that is set to start after the end is off on
     /// purpose, which the effective scenario shows.

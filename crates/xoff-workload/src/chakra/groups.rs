@@ -1,12 +1,44 @@
 //! Communicator groups, in the form of ASTRA-sim's option `comm-group-configuration`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 /// Ranks by the name of their group.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     named: BTreeMap<String, Arc<[u32]>>,
+}
+
+/// The groups as the file has them. The same name twice is an error: a map would keep the last.
+struct Listed(BTreeMap<String, Vec<u32>>);
+
+impl<'de> Deserialize<'de> for Listed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Names;
+        impl<'de> Visitor<'de> for Names {
+            type Value = Listed;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut entries: M) -> Result<Listed, M::Error> {
+                let mut found = BTreeMap::new();
+                while let Some((name, ranks)) = entries.next_entry::<String, Vec<u32>>()? {
+                    if found.contains_key(&name) {
+                        let problem = format!("the name {name:?} is there twice: remove one");
+                        return Err(M::Error::custom(problem));
+                    }
+                    found.insert(name, ranks);
+                }
+                Ok(Listed(found))
+            }
+        }
+        from.deserialize_map(Names)
+    }
 }
 
 impl Groups {
@@ -15,7 +47,7 @@ impl Groups {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn read(file: &str, text: &str) -> Result<Self, String> {
-        let found: BTreeMap<String, Vec<u32>> = serde_json::from_str(text).map_err(|error| {
+        let Listed(found) = serde_json::from_str(text).map_err(|error| {
             format!("groups = {file:?}: expected {{\"NAME\": [RANK, ...], ...}}: {error}")
         })?;
         let mut named = BTreeMap::new();

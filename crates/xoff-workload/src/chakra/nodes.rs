@@ -75,7 +75,7 @@ fn computation(node: &Node, attributes: &Attributes<'_>) -> Result<Op, String> {
         return Err(format!("it takes {micros} us: at most {LONGEST_MICROS} can be run"));
     }
     // ASTRA-sim takes a node without the attribute as one of the CPU.
-    let on_cpu = attributes.find("is_cpu_op").is_none_or(|value| *value != Value::Bool(false));
+    let on_cpu = attributes.flag("is_cpu_op")?.unwrap_or(true);
     Ok(Op::Calc { time: Ps(micros * 1_000_000), cpu: if on_cpu { CPU } else { ACCELERATOR } })
 }
 
@@ -110,12 +110,29 @@ impl Attributes<'_> {
         }
     }
 
-    fn find(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|attribute| attribute.name == name)?.value.as_ref()
+    /// The value of an attribute, if it is there.
+    fn find(&self, name: &str) -> Result<Option<&Value>, String> {
+        let found = self.0.iter().find(|attribute| attribute.name == name);
+        let value = found.map(|attribute| attribute.value.as_ref().ok_or(()));
+        let wrong = |()| {
+            format!(
+                "{name} has no value, or a value of another type than whole number, bool and text"
+            )
+        };
+        value.transpose().map_err(wrong)
+    }
+
+    fn flag(&self, name: &str) -> Result<Option<bool>, String> {
+        let Some(value) = self.find(name)? else { return Ok(None) };
+        match (value, value.whole()) {
+            (Value::Bool(flag), _) => Ok(Some(*flag)),
+            (_, Some(number @ 0..=1)) => Ok(Some(number == 1)),
+            _ => Err(format!("{name} is {value:?}: expected a bool, or 0 or 1")),
+        }
     }
 
     fn whole(&self, name: &str) -> Result<Option<u64>, String> {
-        let Some(value) = self.find(name) else { return Ok(None) };
+        let Some(value) = self.find(name)? else { return Ok(None) };
         let whole = value.whole();
         whole.map(Some).ok_or_else(|| format!("{name} is {value:?}: expected a whole number"))
     }
@@ -135,7 +152,7 @@ impl Attributes<'_> {
     }
 
     fn text(&self, name: &str) -> Result<String, String> {
-        match self.find(name) {
+        match self.find(name)? {
             None => Ok(String::new()),
             Some(Value::String(text)) => Ok(text.clone()),
             Some(value) => Err(format!("{name} is {value:?}: expected a text")),

@@ -130,7 +130,9 @@ fn processors_are_those_of_the_host_and_of_its_accelerator() {
         let cpu = [bytes(1, b"is_cpu_op"), number(27, value)].concat();
         frame(&[&plain[1..], &bytes(10, &cpu)].concat())
     };
-    let nodes = [on(1, 1, 1), on(2, 2, 0), on(3, 3, 0), node(4, COMP, 4, &[], &[])];
+    // One says it with a number.
+    let third = node(3, COMP, 3, &[], &[("is_cpu_op", 0)]);
+    let nodes = [on(1, 1, 1), on(2, 2, 0), third, node(4, COMP, 4, &[], &[])];
     let mut acts = Vec::new();
     dag(&[file(&nodes)]).program(0).react(xoff_core::program::Event::Begin, &mut acts);
     let started = |act: &Act| matches!(act, Act::Compute { key: 0 | 1, .. });
@@ -160,7 +162,8 @@ fn alone(config: &CollectiveConfig, hosts: usize) -> impl Job + use<> {
         racks: None,
         grouping: crate::Grouping::default(),
     };
-    let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
+    let context =
+        Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new(""), one_class: None };
     config.job(&context, None).unwrap()
 }
 
@@ -273,6 +276,25 @@ fn mistakes_are_named_with_their_file_and_node() {
         error(&[file(&[joint(5, &[], 0, 8, "")]), file(&[])]),
         "t.0.et: node 5: all-reduce of 8 bytes of group \"\" is in the files of 1 of its 2 ranks",
     );
+    let with = |id, kind, attribute: Vec<u8>| {
+        let plain = node(id, kind, 0, &[], &[("comm_type", 0), ("comm_size", 8)]);
+        let length = plain.len() - usize::from(plain[0]);
+        frame(&[&plain[length..], &bytes(10, &attribute)].concat())
+    };
+    // A double, a list, and a name without a value.
+    let runtime = |value: &[u8]| [&bytes(1, b"runtime"), value].concat();
+    for value in [[&[25][..], &1f64.to_le_bytes()].concat(), bytes(10, &[8, 3]), Vec::new()] {
+        said(
+            one(&[with(5, COMP, runtime(&value))]),
+            "t.0.et: node 5: runtime has no value, or a value of another type than whole number",
+        );
+    }
+    let name = [bytes(1, b"pg_name"), bytes(30, b"low")].concat();
+    said(one(&[with(5, COLL, name)]), "t.0.et: node 5: pg_name has no value, or a value of");
+    for value in [number(9, 2), bytes(29, b"false")] {
+        let flag = [bytes(1, b"is_cpu_op"), value].concat();
+        said(one(&[with(5, COMP, flag)]), "t.0.et: node 5: is_cpu_op is ");
+    }
     let halving = ChakraConfig { all_reduce: Algorithm::Halving, ..config() };
     let three: Vec<_> = (0..3).map(|_| file(&[joint(1, &[], 0, 8, "")])).collect();
     let found = try_dag(&halving, &three).unwrap_err();
@@ -302,6 +324,8 @@ fn groups_are_checked() {
     assert!(error("[1]").starts_with("groups = \"g.json\": expected {\"NAME\": [RANK, ...], ...}"));
     assert!(error(r#"{"1": [-1]}"#).contains("invalid value"));
     assert_eq!(error(r#"{"1": [2, 2]}"#), "groups = \"g.json\": group \"1\" names rank 2 twice");
+    let twice = error(r#"{"1": [0, 1], "1": [2, 3]}"#);
+    assert!(twice.contains("the name \"1\" is there twice"), "{twice}");
     assert_eq!(error(r#"{"1": []}"#), "groups = \"g.json\": group \"1\" has no ranks");
 }
 

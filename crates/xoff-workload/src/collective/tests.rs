@@ -23,7 +23,16 @@ fn job_with(config: &CollectiveConfig, hosts: u32, loads: Option<&str>) -> Resul
         racks: None,
         grouping: Grouping::default(),
     };
-    config.job(&Context { capacity: &capacity, seed: 1, source: 3, files: &Path::new("") }, loads)
+    config.job(
+        &Context {
+            capacity: &capacity,
+            seed: 1,
+            source: 3,
+            files: &Path::new(""),
+            one_class: None,
+        },
+        loads,
+    )
 }
 
 /// What ranks sent to each other, and the rounds that each finished.

@@ -158,6 +158,15 @@ impl Reader<'_> {
         }
     }
 
+    /// Refuses a token that its line has already.
+    fn once<'w>(&self, token: &'w str, read: &mut Vec<&'w str>) -> Result<(), TableError> {
+        if read.contains(&token) {
+            return Err(self.error(format!("a second {token}: remove one")));
+        }
+        read.push(token);
+        Ok(())
+    }
+
     fn connection<'w>(
         &mut self,
         src: &str,
@@ -170,7 +179,9 @@ impl Reader<'_> {
         }
         let (mut start, mut bytes, mut trigger, mut id) = (None, None, None, None);
         let (mut sent, mut received) = (0, 0);
+        let mut read = Vec::new();
         while let Some(token) = words.next() {
+            self.once(token, &mut read)?;
             let value = words.next();
             match token {
                 "start" => start = Some(self.start(value)?),
@@ -253,7 +264,9 @@ impl Reader<'_> {
 
     fn trigger<'w>(&mut self, mut words: impl Iterator<Item = &'w str>) -> Result<(), TableError> {
         let (mut id, mut count, mut kind) = (None, None, None);
+        let mut read = Vec::new();
         while let Some(token) = words.next() {
+            self.once(token, &mut read)?;
             match token {
                 "id" => id = Some(self.id(token, words.next())?),
                 "count" => count = Some(self.id(token, words.next())?),

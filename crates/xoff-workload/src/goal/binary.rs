@@ -22,6 +22,9 @@ const OPERATION: u64 = 39;
 /// The peer or tag of a `recv` of any.
 const ANY: u32 = u32::MAX;
 
+/// What to do about bytes that nothing reads.
+const TOO_LONG: &str = "txt2bin writes none, so write the file again";
+
 /// True for a file in this form. No text begins like that.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     [MAGIC, SPENT].iter().any(|magic| bytes.starts_with(&magic.to_le_bytes()))
@@ -69,6 +72,10 @@ fn read(bytes: &[u8], most: u32) -> Result<Schedule, String> {
         let ops = read_rank(Numbers { bytes: own, at: 0 });
         schedule.ranks.push(ops.map_err(|problem| format!("rank {rank}: {problem}"))?);
     }
+    match bytes.len() as u64 - expected {
+        0 => {}
+        more => return Err(format!("{more} bytes follow its last rank: {TOO_LONG}")),
+    }
     Ok(schedule)
 }
 
@@ -100,6 +107,10 @@ fn read_rank(mut rest: Numbers<'_>) -> Result<RankOps, String> {
                 own.edges.push(Edge { waits: successor, before: number, at_begin });
             }
         }
+    }
+    match rest.bytes.len() - rest.at {
+        0 => {}
+        more => return Err(format!("{more} bytes follow its last successor: {TOO_LONG}")),
     }
     own.edges.iter().for_each(|edge| {
         let left = &mut waits[edge.waits as usize];
@@ -160,6 +171,7 @@ impl Numbers<'_> {
         let some = |value: u32| Some(value).filter(|&value| value != ANY);
         let size = longest(size)?;
         match kind {
+            1 if tag == ANY => Err("tag -1 is any tag, which only a recv has".into()),
             1 => Ok(Op::Send { bytes: size, to: peer, tag }),
             2 => Ok(Op::Recv { from: some(peer), tag: some(tag) }),
             3 => Ok(Op::Calc { time: Ps(size * 1000), cpu }),

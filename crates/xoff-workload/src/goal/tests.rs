@@ -137,12 +137,33 @@ fn mistakes_are_named_with_their_line() {
         ),
         ("num_ranks 1\nrank 0 {\na: calc 1\na requires a\n}", "s.goal:3: this operation waits for"),
         (
-            "num_ranks 2\nrank 0 {\nrecv 1b from 1 tag 3\n}",
+            "num_ranks 2\nrank 0 {\nrecv 1b from 1 tag 3\n}\nrank 1 {\n}",
             "s.goal:3: from rank 1 to rank 0 with tag 3, 1 more are received than sent",
         ),
+        (
+            "num_ranks 2\nrank 0 {\ncalc 1\n}\n",
+            "s.goal: it has no `rank 1 {`, but num_ranks is 2: a rank without operations",
+        ),
+        ("num_ranks 1\nrank 0 {\n}\nrank 0 {\n}", "s.goal:4: a second rank 0"),
+        ("num_ranks 1\n// a /* b\nrank 0 {\n}\n/* c\n", "s.goal:5: this comment has no end"),
+        ("num_ranks 1\nrank 0 {\n}\n/*/\n", "s.goal:4: this comment has no end"),
+        ("num_ranks 1\nrank 0 {\ncalc 1 / 2\n}", "s.goal:3: /: expected cpu"),
+        ("num_ranks 1\nrank 0 {\nsend 8b to 0 tag -1\n}", "s.goal:3: tag -1 is any tag, which"),
+        ("num_ranks 1\nrank 0 {\nsend 8b to 0 tag 4294967295\n}", "s.goal:3: tag 4294967295 is"),
+        ("num_ranks 1\nrank 0 {\ncalc 1 cpu 0 cpu 1\n}", "s.goal:3: a second cpu: remove one"),
         ("calc 1", "s.goal:1: expected `num_ranks N` or `rank N {`"),
     ] {
         assert!(error(text).starts_with(said), "{text:?}: {}", error(text));
+    }
+}
+
+/// A million comments of either kind take a moment, and would take hours if a search for one kind
+/// went on behind the next comment of the other.
+#[test]
+fn comments_are_removed_in_one_pass() {
+    for comment in ["//\n", "/**/\n"] {
+        let text = format!("num_ranks 1\n{}rank 0 {{\n}}\n", comment.repeat(1_000_000));
+        assert_eq!(text::parse("s.goal", &text, 100).map(|schedule| schedule.ranks.len()), Ok(1));
     }
 }
 
@@ -159,7 +180,8 @@ fn each_rank_needs_a_host() {
         racks: None,
         grouping: crate::Grouping::default(),
     };
-    let context = Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new("") };
+    let context =
+        Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new(""), one_class: None };
     let config = GoalConfig { file: "s.goal".into(), ..GoalConfig::default() };
     assert_eq!(hosts(&config, 2, &context).unwrap(), [HostId(0), HostId(1)]);
     assert!(hosts(&config, 5, &context).unwrap_err().contains("4 hosts, but file"));
@@ -295,6 +317,22 @@ fn mistakes_of_the_binary_form_are_named_with_their_place() {
     assert!(with(89, 3).starts_with("s.bin: rank 0: operation 0: its successors have the place"));
     // The receiver of its second operation.
     assert_eq!(with(106, 9), "s.bin: rank 0, operation 1: there is no rank 9: the job has 2 ranks");
+    // Its tag, which is that of a reception of any.
+    let mut any = good.clone();
+    any[118..122].fill(255);
+    assert_eq!(
+        parsed(&any).unwrap_err(),
+        "s.bin: rank 0: operation 1: tag -1 is any tag, which only a recv has"
+    );
+    let longer = [&good[..], &[0; 3]].concat();
+    assert_eq!(
+        parsed(&longer).unwrap_err(),
+        "s.bin: 3 bytes follow its last rank: txt2bin writes none, so write the file again"
+    );
+    // The end of the last rank, and four bytes more.
+    let end = u64::from_le_bytes(good[38..46].try_into().unwrap()) + 4;
+    let longer = [&good[..38], &end.to_le_bytes(), &good[46..], &[0; 4]].concat();
+    assert!(parsed(&longer).unwrap_err().starts_with("s.bin: rank 1: 4 bytes follow its last s"));
     let spent = [&2342u64.to_le_bytes(), &good[8..]].concat();
     assert!(parsed(&spent).unwrap_err().starts_with("s.bin: LogGOPSim has used it up"));
     assert_eq!(

@@ -13,7 +13,9 @@ use crate::dag::{Edge, Mistake, Op, RankOps, Schedule};
 /// The first mistake, with its line.
 pub(super) fn parse(file: &str, text: &str, most: u32) -> Result<Schedule, String> {
     let mut reader = Reader { most, ..Reader::default() };
-    for (line, content) in (1u32..).zip(without_comments(text).lines()) {
+    let text = without_comments(text)
+        .map_err(|line| format!("{file}:{line}: this comment has no end: add `*/`"))?;
+    for (line, content) in (1u32..).zip(text.lines()) {
         let at = |problem: String| format!("{file}:{line}: {problem}");
         reader.line(line, content).map_err(at)?;
     }
@@ -24,28 +26,46 @@ pub(super) fn parse(file: &str, text: &str, most: u32) -> Result<Schedule, Strin
     if schedule.ranks.is_empty() {
         return Err(format!("{file}: it has no `num_ranks N`"));
     }
+    let left_out = reader.begun.iter().position(|begun| !begun);
+    if let Some(rank) = left_out {
+        return Err(format!(
+            "{file}: it has no `rank {rank} {{`, but num_ranks is {}: a rank without operations \
+             has braces with nothing between them",
+            schedule.ranks.len()
+        ));
+    }
     let at = |Mistake { place, problem, .. }| format!("{file}:{place}: {problem}");
     schedule.check().map_err(at)?;
     Ok(schedule)
 }
 
 /// The text with comments as spaces, and all its lines.
-fn without_comments(text: &str) -> String {
-    let mut rest = text;
+///
+/// # Errors
+/// The line of a comment without an end.
+fn without_comments(text: &str) -> Result<String, usize> {
     let mut found = String::with_capacity(text.len());
-    while let Some(start) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
-        found += &rest[..start];
-        let comment = &rest[start..];
+    // A search goes no further than the next slash, so that each byte is read once.
+    let (mut rest, mut from) = (text, 0);
+    while let Some(slash) = rest[from..].find('/').map(|place| from + place) {
+        let comment = &rest[slash..];
         let end = if comment.starts_with("//") {
             comment.find('\n').unwrap_or(comment.len())
+        } else if let Some(inside) = comment.strip_prefix("/*") {
+            // Its end does not share the asterisk of its begin.
+            let before = &text[..text.len() - comment.len()];
+            let end = inside.find("*/").map(|end| end + 4);
+            end.ok_or_else(|| 1 + before.matches('\n').count())?
         } else {
-            comment.find("*/").map_or(comment.len(), |end| end + 2)
+            from = slash + 1;
+            continue;
         };
+        found += &rest[..slash];
         found.extend(comment[..end].chars().filter(|&character| character == '\n'));
         found.push(' ');
-        rest = &comment[end..];
+        (rest, from) = (&comment[end..], 0);
     }
-    found + rest
+    Ok(found + rest)
 }
 
 /// What has been read so far.
@@ -56,6 +76,8 @@ struct Reader {
     schedule: Schedule,
     /// The rank whose operations are being read, and the line of its brace.
     open: Option<(u32, u32)>,
+    /// Whether each rank has begun.
+    begun: Vec<bool>,
     labels: HashMap<String, u32>,
 }
 
@@ -101,6 +123,7 @@ impl Reader {
             return Err("a second num_ranks".into());
         }
         self.schedule.ranks = vec![RankOps::default(); ranks as usize];
+        self.begun = vec![false; ranks as usize];
         Ok(())
     }
 
@@ -110,7 +133,7 @@ impl Reader {
         let Some(found) = found else {
             return Err(format!("there is no rank {rank}: num_ranks is {ranks}"));
         };
-        if !self.schedule.ranks[found as usize].ops.is_empty() {
+        if std::mem::replace(&mut self.begun[found as usize], true) {
             return Err(format!("a second rank {rank}"));
         }
         self.labels.clear();
@@ -156,7 +179,8 @@ fn operation(words: &[&str]) -> Result<Op, String> {
         ["send", size, "to", rank, rest @ ..] => {
             let options = Options::read(rest, &["tag", "cpu", "nic"])?;
             let to = rank_of(rank)?;
-            Ok(Op::Send { bytes: bytes(size)?, to, tag: options.tag.unwrap_or(0) })
+            let tag = options.tag.ok_or("tag -1 is any tag, which only a `recv` has")?;
+            Ok(Op::Send { bytes: bytes(size)?, to, tag })
         }
         ["recv", size, "from", rank, rest @ ..] => {
             let options = Options::read(rest, &["tag", "cpu", "nic"])?;
@@ -204,15 +228,24 @@ struct Options {
 impl Options {
     fn read(words: &[&str], known: &[&str]) -> Result<Self, String> {
         let mut options = Self { tag: Some(0), cpu: 0 };
-        let mut pairs = words.chunks_exact(2);
+        let (mut pairs, mut read) = (words.chunks_exact(2), Vec::new());
         for pair in &mut pairs {
             let (name, value) = (pair[0], pair[1]);
             if !known.contains(&name) {
                 return Err(format!("{name}: expected {}", known.join(" or ")));
             }
+            if read.contains(&name) {
+                return Err(format!("a second {name}: remove one"));
+            }
+            read.push(name);
             let read = || number(value).ok_or_else(|| format!("{name} {value}: expected a number"));
             match name {
-                "tag" => options.tag = if value == ANY { None } else { Some(read()?) },
+                "tag" if value == ANY => options.tag = None,
+                // The largest number is any tag in the binary form.
+                "tag" => match read()? {
+                    u32::MAX => return Err(format!("tag {value} is too large")),
+                    tag => options.tag = Some(tag),
+                },
                 "cpu" => options.cpu = read()?,
                 _ => drop(read()?),
             }

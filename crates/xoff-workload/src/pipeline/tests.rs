@@ -20,7 +20,8 @@ fn job(config: &PipelineConfig, stages: u32) -> Pipeline {
     let host_rates = vec![BitRate::from_gbps(100); stages as usize];
     let grouping = Grouping::default();
     let capacity = Capacity { core: BitRate(0), host_rates, racks: None, grouping };
-    let context = Context { capacity: &capacity, seed: 1, source: 3, files: &Path::new("") };
+    let context =
+        Context { capacity: &capacity, seed: 1, source: 3, files: &Path::new(""), one_class: None };
     config.job(&context).unwrap()
 }
 

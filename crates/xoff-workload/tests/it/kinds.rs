@@ -72,7 +72,8 @@ fn offer(settings: &dyn TrafficSettings, seed: u64) -> Offer {
         racks: Some(Racks { hosts: 16, uplinks: gbps(800) }),
         grouping: Grouping { leaves: (0..HOSTS).map(|host| host / 16).collect(), in_server: None },
     };
-    let context = Context { capacity: &capacity, seed, source: SOURCE, files: &Lists };
+    let context =
+        Context { capacity: &capacity, seed, source: SOURCE, files: &Lists, one_class: None };
     settings.offer(&context).expect("the defaults fit")
 }
 

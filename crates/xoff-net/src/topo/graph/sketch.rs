@@ -234,27 +234,8 @@ impl Sketch {
     }
 
     pub(super) fn census(&self, hosts_per_switch: u32) -> Census {
-        let hosts = self.hosts();
-        let switches = (self.nodes.len() - hosts) as u128;
-        let added = switches * u128::from(hosts_per_switch);
-        let mut with_hosts = vec![hosts_per_switch > 0; self.nodes.len()];
-        let degrees = self.degrees();
-        for edge in &self.edges {
-            for (own, other) in [(edge.ends[0], edge.ends[1]), (edge.ends[1], edge.ends[0])] {
-                let is_host = (own as usize) < hosts;
-                with_hosts[other as usize] |= is_host && degrees[own as usize] == 1;
-            }
-        }
-        let several = degrees[..hosts].iter().filter(|&&degree| degree > 1).count() as u128;
-        let racks = with_hosts[hosts..].iter().filter(|&&has| has).count() as u128 + several;
-        let most = degrees[hosts..].iter().copied().max().unwrap_or(0);
-        Census {
-            hosts: hosts as u128 + added,
-            switches,
-            racks,
-            links: self.edges.len() as u128 + added,
-            most_links: u128::from(most) + u128::from(hosts_per_switch),
-        }
+        let links = self.edges.iter().map(|edge| edge.ends.map(|end| end as usize));
+        Census::of_links((self.hosts(), self.nodes.len()), links, hosts_per_switch)
     }
 
     /// The layers of nodes: 0 for hosts, 1 for switches with hosts, then one more for each link
