@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use xoff_control::{Endpoint, EndpointConfig, EndpointId, Key, Nanos};
+use xoff_control::{Endpoint, EndpointConfig, EndpointId, Key, NEVER, Nanos};
 
 use crate::config::BackupEntry;
 use crate::udp::Udp;
@@ -22,6 +22,8 @@ pub(crate) struct Standby {
     seen: Nanos,
     /// True if the last watch has left datagrams.
     is_behind: bool,
+    /// True if the last watch found that the first allocator works.
+    works: bool,
 }
 
 impl Standby {
@@ -36,6 +38,7 @@ impl Standby {
             takeover: backup.takeover.0,
             seen: 0,
             is_behind: false,
+            works: true,
         })
     }
 
@@ -63,7 +66,8 @@ impl Standby {
         if endpoint.allocator().is_some() {
             self.seen = now;
         }
-        Ok(now < self.seen + self.takeover)
+        self.works = now < self.seen + self.takeover;
+        Ok(self.works)
     }
 
     /// When it must watch again: at once if a flood has left it datagrams, as answers of the first
@@ -72,7 +76,9 @@ impl Standby {
         if self.is_behind {
             return 0;
         }
-        self.endpoint.deadline().min(self.seen + self.takeover)
+        // After the takeover that time is in the past, and the daemon would not sleep.
+        let takeover = if self.works { self.seen + self.takeover } else { NEVER };
+        self.endpoint.deadline().min(takeover)
     }
 }
 
@@ -83,16 +89,31 @@ mod tests {
     use super::*;
     use crate::config::Time;
 
-    #[test]
-    fn a_flood_does_not_keep_a_watch_from_its_end() {
+    const TAKEOVER: Nanos = 100_000_000;
+
+    fn standby(primary: SocketAddr) -> Standby {
         let backup = BackupEntry {
-            primary: ([127, 0, 0, 1], 9).into(),
+            primary,
             id: 1,
             key: "none".into(),
             address: ([127, 0, 0, 1], 0).into(),
-            takeover: Time(100_000_000),
+            takeover: Time(TAKEOVER),
         };
-        let mut standby = Standby::new(&backup, &Key::new([1; 32]), [2; 32]).unwrap();
+        Standby::new(&backup, &Key::new([1; 32]), [2; 32]).unwrap()
+    }
+
+    #[test]
+    fn a_backup_that_has_taken_over_sleeps() {
+        // Nobody listens there.
+        let mut standby = standby(([127, 0, 0, 1], 9).into());
+        assert!(standby.watch(0).unwrap());
+        assert!(!standby.watch(TAKEOVER + 1).unwrap());
+        assert!(standby.deadline() > TAKEOVER + 1, "{}", standby.deadline());
+    }
+
+    #[test]
+    fn a_flood_does_not_keep_a_watch_from_its_end() {
+        let mut standby = standby(([127, 0, 0, 1], 9).into());
         let (flood, to) = (UdpSocket::bind("127.0.0.1:0").unwrap(), standby.udp.address().unwrap());
         // A watch takes 256.
         let sent = 270;
