@@ -53,6 +53,8 @@ pub(crate) struct Sent {
     times: [Nanos; 64],
     /// Datagrams with content since the last acknowledgement of something new.
     unanswered: u32,
+    /// The newest datagram with content.
+    content: u64,
     /// Time until an acknowledgement: the longest of late, which fades.
     answer_time: Nanos,
     /// Times that content was given up since the last acknowledgement of something new.
@@ -62,8 +64,15 @@ pub(crate) struct Sent {
 impl Sent {
     /// A connection begins.
     pub(crate) fn new(now: Nanos) -> Self {
-        let times = [now; 64];
-        Self { last: 0, acknowledged: 0, times, unanswered: 0, answer_time: 0, given_up: 0 }
+        Self {
+            last: 0,
+            acknowledged: 0,
+            times: [now; 64],
+            unanswered: 0,
+            content: 0,
+            answer_time: 0,
+            given_up: 0,
+        }
     }
 
     /// The next sequence number.
@@ -75,12 +84,21 @@ impl Sent {
     pub(crate) fn send(&mut self, now: Nanos, has_content: bool) {
         self.last += 1;
         self.times[(self.last & 63) as usize] = now;
-        self.unanswered += u32::from(has_content);
+        if has_content {
+            self.unanswered += 1;
+            self.content = self.last;
+        }
     }
 
     /// True if content may be sent.
     pub(crate) fn is_open(&self) -> bool {
         self.unanswered < WINDOW
+    }
+
+    /// The datagram whose loss is waited for: the oldest one in flight. If all that was in flight
+    /// has changed since, and waits for a full window, it is the newest one with content.
+    pub(crate) fn awaited(&self, oldest_in_flight: Option<u64>, waits: bool) -> Option<u64> {
+        oldest_in_flight.or_else(|| (waits && !self.is_open()).then_some(self.content))
     }
 
     /// False if an acknowledgement is of datagrams that were not sent.
