@@ -49,6 +49,8 @@ pub(crate) struct Sent {
     last: u64,
     /// The newest that the peer has acknowledged.
     acknowledged: u64,
+    /// When that was sent, or before; for 0, when the connection began.
+    acknowledged_at: Nanos,
     /// When the last 64 were sent.
     times: [Nanos; 64],
     /// Datagrams with content since the last acknowledgement of something new.
@@ -67,6 +69,7 @@ impl Sent {
         Self {
             last: 0,
             acknowledged: 0,
+            acknowledged_at: now,
             times: [now; 64],
             unanswered: 0,
             content: 0,
@@ -109,12 +112,13 @@ impl Sent {
 
     pub(crate) fn acknowledge(&mut self, ack: &Ack, now: Nanos) {
         if ack.newest > self.acknowledged {
-            self.acknowledged = ack.newest;
-            self.unanswered = 0;
-            self.given_up = 0;
             let faded = self.answer_time - self.answer_time / 8;
             let sent = self.time(ack.newest);
             let took = if sent == 0 { 0 } else { now.saturating_sub(sent) };
+            self.acknowledged_at = self.sent_since(ack.newest);
+            self.acknowledged = ack.newest;
+            self.unanswered = 0;
+            self.given_up = 0;
             self.answer_time = faded.max(took).min(LONGEST);
         }
     }
@@ -137,12 +141,21 @@ impl Sent {
     /// True if the peer had only this acknowledgement at a time that is longer ago than the silence
     /// that ends a connection: then its datagram was held back on its way.
     pub(crate) fn is_stale(&self, ack: &Ack, silence: Nanos, now: Nanos) -> bool {
-        after(self.time(ack.newest), silence) < now
+        after(self.sent_since(ack.newest), silence) < now
+    }
+
+    /// A time at which a datagram was sent, or before. A peer that hears nothing goes on to
+    /// acknowledge the same one, however many follow it.
+    fn sent_since(&self, sequence: u64) -> Nanos {
+        if self.last - sequence >= 64 && sequence >= self.acknowledged {
+            return self.acknowledged_at;
+        }
+        self.time(sequence)
     }
 
     /// When a datagram was sent, or for 0 when the connection began; 0 if that was before the last
     /// 64.
-    pub(crate) fn time(&self, sequence: u64) -> Nanos {
+    fn time(&self, sequence: u64) -> Nanos {
         if self.last - sequence < 64 { self.times[(sequence & 63) as usize] } else { 0 }
     }
 }
