@@ -241,31 +241,6 @@ impl Config {
         }
     }
 
-    fn check(&self) -> Result<(), String> {
-        const RACKS: u32 = 1 << 20;
-        if let Some(endpoint) = self.endpoints.iter().find(|endpoint| endpoint.rack >= RACKS) {
-            return Err(format!("endpoint {}: `rack` must be below {RACKS}", endpoint.id));
-        }
-        if self.endpoints.is_empty() {
-            return Err("no endpoint: write one `[[endpoint]]` for each server".into());
-        }
-        self.metrics.map_or(Ok(()), xoff_daemon::check_address)?;
-        let families = self.endpoints.iter().find(|e| e.address.is_ipv4() != self.listen.is_ipv4());
-        if let Some(endpoint) = families {
-            return Err(format!(
-                "endpoint {}: {} and `listen` must both be IPv4, or both IPv6",
-                endpoint.id, endpoint.address
-            ));
-        }
-        if self.sessions().resend >= self.sessions().silence {
-            return Err("`resend` must be shorter than `silence`".into());
-        }
-        if self.iteration.0 >= self.sessions().lifetime {
-            return Err("`iteration` must be shorter than `lifetime`".into());
-        }
-        Ok(())
-    }
-
     /// Settings of the protocol.
     #[must_use]
     pub fn sessions(&self) -> SessionsConfig {

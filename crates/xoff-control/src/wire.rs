@@ -24,6 +24,8 @@ pub const DATAGRAM: usize = 1452;
 const END: usize = 2;
 const START: usize = 10;
 const RATE: usize = 6;
+/// What the fullest report takes of an endpoint's budget: itself, and each of its items.
+pub const REPORT_EVENTS: u64 = 1 + ((DATAGRAM - LEAST_DATAGRAM) / END) as u64;
 /// A hello is padded to the length of a welcome, so that no answer is longer than its question.
 const WELCOME: usize = 8;
 /// Flag of a report: the allocator should answer.

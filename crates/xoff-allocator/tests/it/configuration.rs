@@ -23,7 +23,13 @@ fn mistakes_are_named_with_what_to_write() {
         ("iteration = 5", switch, "iteration"),
         ("iteration = \"5\"", switch, "a duration with its unit"),
         ("iterations = \"5ms\"", switch, "unknown field `iterations`"),
-        ("iteration = \"200ms\"", switch, "shorter than `lifetime`"),
+        ("iteration = \"26ms\"", switch, "`lifetime` must be at least four times as long"),
+        ("iteration = \"1ns\"\nlifetime = \"3ns\"", switch, "`lifetime` must be at least"),
+        ("lifetime = \"4295s\"", switch, "`lifetime` must be at most 4294s"),
+        ("flowlets = 0", switch, "`flowlets` must be from 1 to 65535"),
+        ("flowlets = 65536", switch, "`flowlets` must be from 1 to 65535"),
+        ("events_per_second = 0", switch, "`events_per_second` must be at least 1"),
+        ("events_at_once = 691", switch, "`events_at_once` must be at least 692"),
         ("resend = \"2s\"", switch, "shorter than `silence`"),
         ("metrics = \"10.0.0.9:9430\"", switch, "must be of this machine"),
         ("wait = \"never\"", switch, "`block` or `poll`"),
@@ -38,6 +44,19 @@ fn mistakes_are_named_with_what_to_write() {
     assert!(error(none).contains("no endpoint"));
     let v6 = none.to_owned() + &ENDPOINT.replace("10.0.0.1:4301", "[::1]:4301");
     assert!(error(&v6).contains("both be IPv4, or both IPv6"));
+}
+
+#[test]
+fn the_least_and_the_greatest_values_are_taken() {
+    let switch = "kind = \"big-switch\"\nrate = \"10Gbps\"";
+    for settings in [
+        "iteration = \"25ms\"",
+        "lifetime = \"4294s\"",
+        "flowlets = 1\nevents_per_second = 1\nevents_at_once = 692",
+        "flowlets = 65535",
+    ] {
+        assert_eq!(Config::parse(&with(settings, switch)).map(drop), Ok(()), "{settings}");
+    }
 }
 
 #[test]
