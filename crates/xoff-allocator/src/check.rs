@@ -3,7 +3,7 @@
 use xoff_control::Nanos;
 use xoff_control::wire::REPORT_EVENTS;
 
-use crate::config::Config;
+use crate::config::{Config, EndpointEntry, NetworkEntry};
 
 /// Racks of a network: more than any has.
 const RACKS: u32 = 1 << 20;
@@ -26,9 +26,10 @@ impl Config {
         if self.endpoints.is_empty() {
             return Err("no endpoint: write one `[[endpoint]]` for each server".into());
         }
-        if let Some(endpoint) = self.endpoints.iter().find(|endpoint| endpoint.rack >= RACKS) {
-            return Err(format!("endpoint {}: `rack` must be below {RACKS}", endpoint.id));
-        }
+        self.endpoints.iter().try_for_each(|endpoint| {
+            let id = endpoint.id;
+            self.check_place(endpoint).map_err(|wrong| format!("endpoint {id}: {wrong}"))
+        })?;
         let families = self.endpoints.iter().find(|e| e.address.is_ipv4() != self.listen.is_ipv4());
         if let Some(endpoint) = families {
             return Err(format!(
@@ -39,15 +40,31 @@ impl Config {
         Ok(())
     }
 
+    /// An endpoint has what its network asks for, and nothing else.
+    fn check_place(&self, endpoint: &EndpointEntry) -> Result<(), String> {
+        let is_clos = matches!(self.network, NetworkEntry::Clos { .. });
+        let is_listed = matches!(self.network, NetworkEntry::Paths { .. });
+        match endpoint.rack {
+            None if is_clos => Err("a \"clos\" network needs its `rack`, such as 0".into()),
+            Some(_) if !is_clos => {
+                Err("`rack` has no meaning without kind = \"clos\": leave it out".into())
+            }
+            Some(rack) if rack >= RACKS => Err(format!("`rack` must be below {RACKS}")),
+            _ if is_listed && endpoint.rate.is_some() => {
+                Err("`rate` has no meaning where paths are listed: set that of their links".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn check_times(&self) -> Result<(), String> {
         let sessions = self.sessions();
         if sessions.resend >= sessions.silence {
             return Err("`resend` must be shorter than `silence`".into());
         }
         if sessions.lifetime / 4 < self.iteration.0 {
-            return Err("`lifetime` must be at least four times as long as `iteration`: rates are \
-                        renewed four times in it"
-                .into());
+            let why = "rates are renewed four times in it";
+            return Err(format!("`lifetime` must be at least four times `iteration`: {why}"));
         }
         if sessions.lifetime > LONGEST_LIFETIME {
             return Err("`lifetime` must be at most 4294s, which is what messages can say".into());
@@ -61,7 +78,9 @@ impl Config {
             return Err(format!("`flowlets` must be from 1 to {}", u16::MAX));
         }
         if sessions.events_per_second == 0 {
-            return Err("`events_per_second` must be at least 1: no report would be accepted".into());
+            return Err(
+                "`events_per_second` must be at least 1: no report would be accepted".into()
+            );
         }
         if sessions.events_at_once < REPORT_EVENTS {
             return Err(format!(

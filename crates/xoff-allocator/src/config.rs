@@ -65,10 +65,9 @@ pub struct EndpointEntry {
     pub address: SocketAddr,
     /// File with its key, relative to the configuration file.
     pub key: PathBuf,
-    /// Its rack, in a Clos network.
-    #[serde(default)]
-    pub rack: u32,
-    /// Rate of its link, if it differs from that of the network.
+    /// Its rack, in a Clos network only.
+    pub rack: Option<u32>,
+    /// Rate of its link, if it differs from that of the network. Listed paths have rates of links.
     pub rate: Option<LinkRate>,
 }
 

@@ -248,8 +248,10 @@ impl Generator {
 }
 
 fn config(load: &Load, address: SocketAddr) -> Config {
-    let endpoint =
-        |id| EndpointEntry { id, address, key: "".into(), rack: id / SERVERS_PER_RACK, rate: None };
+    let endpoint = |id| {
+        let rack = Some(id / SERVERS_PER_RACK);
+        EndpointEntry { id, address, key: "".into(), rack, rate: None }
+    };
     let gbps = |rate: u64| LinkRate(rate * 1_000_000_000);
     Config {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),

@@ -1,6 +1,6 @@
 //! Links and paths of the network.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use xoff_alloc::LinkId;
 use xoff_control::EndpointId;
 
@@ -76,7 +76,7 @@ impl Topology {
                 }
                 places = edge(endpoints, rate, &mut links);
                 let first = links.len() as u32;
-                let racks = endpoints.iter().map(|endpoint| endpoint.rack + 1).max().unwrap_or(0);
+                let racks = places.values().map(|place| place.rack + 1).max().unwrap_or(0);
                 let most = 1 << 20;
                 if u64::from(racks) * u64::from(spines) > most {
                     return Err(format!("{racks} racks x {spines} spines: at most {most} links"));
@@ -135,7 +135,7 @@ fn edge(
 ) -> FxHashMap<EndpointId, Place> {
     let mut places = FxHashMap::default();
     for endpoint in endpoints {
-        let place = Place { up: links.len() as u32, rack: endpoint.rack };
+        let place = Place { up: links.len() as u32, rack: endpoint.rack.unwrap_or(0) };
         places.insert(EndpointId(endpoint.id), place);
         let rate = endpoint.rate.unwrap_or(rate);
         links.push(link(format!("from {}", endpoint.id), rate));
@@ -164,6 +164,9 @@ fn listed(
             known.ok_or_else(|| wrong(format!("there is no link \"{name}\"")))
         };
         let links: Box<[LinkId]> = links.iter().map(link).collect::<Result<_, _>>()?;
+        if from == to {
+            return Err(wrong("it ends where it begins: leave it out".into()));
+        }
         if links.is_empty() {
             return Err(wrong("it has no link".into()));
         }
@@ -172,5 +175,12 @@ fn listed(
         }
         found.entry((EndpointId(*from), EndpointId(*to))).or_default().push(links);
     }
-    Ok(found)
+    let all = paths.iter().flat_map(|path| &path.links);
+    let used: FxHashSet<&str> = all.map(String::as_str).collect();
+    match names.keys().filter(|name| !used.contains(*name)).min() {
+        None => Ok(found),
+        Some(name) => {
+            Err(format!("link \"{name}\": no path has it; add a path, or leave the link out"))
+        }
+    }
 }

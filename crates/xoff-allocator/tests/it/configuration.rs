@@ -23,7 +23,7 @@ fn mistakes_are_named_with_what_to_write() {
         ("iteration = 5", switch, "iteration"),
         ("iteration = \"5\"", switch, "a duration with its unit"),
         ("iterations = \"5ms\"", switch, "unknown field `iterations`"),
-        ("iteration = \"26ms\"", switch, "`lifetime` must be at least four times as long"),
+        ("iteration = \"26ms\"", switch, "`lifetime` must be at least four times `iteration`"),
         ("iteration = \"1ns\"\nlifetime = \"3ns\"", switch, "`lifetime` must be at least"),
         ("lifetime = \"4295s\"", switch, "`lifetime` must be at most 4294s"),
         ("flowlets = 0", switch, "`flowlets` must be from 1 to 65535"),
@@ -39,6 +39,18 @@ fn mistakes_are_named_with_what_to_write() {
     ] {
         let found = error(&with(settings, network));
         assert!(found.contains(said), "{settings} {network}: {found}");
+    }
+    let clos = "kind = \"clos\"\nrate = \"10Gbps\"\nspines = 2\nspine_rate = \"40Gbps\"";
+    let listed = "kind = \"paths\"\nlinks = {}\npaths = []";
+    for (network, endpoint, said) in [
+        (clos, "", "endpoint 1: a \"clos\" network needs its `rack`"),
+        (clos, "rack = 1048576", "endpoint 1: `rack` must be below 1048576"),
+        (switch, "rack = 0", "endpoint 1: `rack` has no meaning"),
+        (listed, "rack = 1", "endpoint 1: `rack` has no meaning"),
+        (listed, "rate = \"1Gbps\"", "endpoint 1: `rate` has no meaning"),
+    ] {
+        let found = error(&(with("", network) + endpoint));
+        assert!(found.contains(said), "{network} {endpoint}: {found}");
     }
     let none = "listen = \"10.0.0.9:4300\"\n[network]\nkind = \"big-switch\"\nrate = \"1Gbps\"\n";
     assert!(error(none).contains("no endpoint"));
@@ -88,11 +100,11 @@ fn links(topology: &Topology, from: u32, to: u32, path: u32) -> Option<Vec<Strin
     topology.with_path((EndpointId(from), EndpointId(to)), path, names)
 }
 
-fn topology(network: &str, racks: [u32; 3]) -> Topology {
+/// Three endpoints with these further settings.
+fn topology(network: &str, settings: [&str; 3]) -> Topology {
     let mut text = format!("listen = \"10.0.0.9:4300\"\n[network]\n{network}\n");
-    for (id, rack) in racks.into_iter().enumerate() {
-        let entry = ENDPOINT.replace("id = 1", &format!("id = {id}\nrack = {rack}"));
-        text += &entry;
+    for (id, settings) in settings.into_iter().enumerate() {
+        text += &ENDPOINT.replace("id = 1", &format!("id = {id}\n{settings}"));
     }
     let config = Config::parse(&text).unwrap();
     Topology::new(&config.network, &config.endpoints).unwrap()
@@ -101,7 +113,7 @@ fn topology(network: &str, racks: [u32; 3]) -> Topology {
 #[test]
 fn a_clos_network_has_two_or_four_links_on_a_path() {
     let clos = "kind = \"clos\"\nrate = \"10Gbps\"\nspines = 4\nspine_rate = \"40Gbps\"";
-    let topology = topology(clos, [0, 0, 1]);
+    let topology = topology(clos, ["rack = 0", "rack = 0", "rack = 1"]);
     assert_eq!(links(&topology, 0, 1, 5).unwrap(), ["from 0", "to 1"]);
     let across = ["from 2", "rack 1 to spine 3", "spine 3 to rack 0", "to 1"];
     assert_eq!(links(&topology, 2, 1, 7).unwrap(), across);
@@ -119,7 +131,7 @@ fn listed_paths_are_taken_in_turn() {
     let listed = "kind = \"paths\"\nlinks = { a = \"1Gbps\", b = \"2Gbps\" }\n\
                   paths = [{ from = 0, to = 1, links = [\"a\"] }, \
                            { from = 0, to = 1, links = [\"b\", \"a\"] }]";
-    let topology = topology(listed, [0; 3]);
+    let topology = topology(listed, [""; 3]);
     assert_eq!(links(&topology, 0, 1, 2).unwrap(), ["a"]);
     assert_eq!(links(&topology, 0, 1, 3).unwrap(), ["b", "a"]);
     assert_eq!(links(&topology, 1, 0, 0), None);
@@ -127,7 +139,9 @@ fn listed_paths_are_taken_in_turn() {
         ("{ from = 0, to = 9, links = [\"a\"] }", "no endpoint 9"),
         ("{ from = 0, to = 1, links = [\"c\"] }", "no link \"c\""),
         ("{ from = 0, to = 1, links = [] }", "no link"),
-        ("{ from = 1, to = 1, links = [\"a\", \"a\"] }", "a link twice"),
+        ("{ from = 0, to = 1, links = [\"a\", \"a\"] }", "a link twice"),
+        ("{ from = 1, to = 1, links = [\"a\"] }", "path from 1 to 1: it ends where it begins"),
+        ("", "link \"a\": no path has it"),
     ] {
         let network = format!("kind = \"paths\"\nlinks = {{ a = \"1Gbps\" }}\npaths = [{wrong}]");
         let config = Config::parse(&with("", &network)).unwrap();

@@ -89,6 +89,6 @@ fn the_step_depends_on_the_links_of_a_path() {
     assert!(!is_steady(alone(4, four)));
     let clos = "listen = \"10.0.0.9:4300\"\n\
                 [network]\nkind = \"clos\"\nrate = \"1Gbps\"\nspines = 2\nspine_rate = \"1Gbps\"\n\
-                [[endpoint]]\nid = 0\naddress = \"10.0.0.1:1\"\nkey = \"a\"\n";
+                [[endpoint]]\nid = 0\naddress = \"10.0.0.1:1\"\nkey = \"a\"\nrack = 0\n";
     assert!(is_steady(alone(4, Config::parse(clos).unwrap().optimizer().gamma)));
 }
