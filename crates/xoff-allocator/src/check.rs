@@ -3,7 +3,7 @@
 use xoff_control::Nanos;
 use xoff_control::wire::REPORT_EVENTS;
 
-use crate::config::{Config, EndpointEntry, NetworkEntry};
+use crate::config::{Config, EndpointEntry, NetworkEntry, STEP_LIMIT};
 
 /// Racks of a network: more than any has.
 const RACKS: u32 = 1 << 20;
@@ -19,7 +19,8 @@ impl Config {
         self.metrics.map_or(Ok(()), xoff_daemon::check_address)?;
         self.check_endpoints()?;
         self.check_times()?;
-        self.check_limits()
+        self.check_limits()?;
+        self.check_gamma()
     }
 
     fn check_endpoints(&self) -> Result<(), String> {
@@ -89,5 +90,18 @@ impl Config {
             ));
         }
         Ok(())
+    }
+
+    /// With too large a step, prices never settle.
+    fn check_gamma(&self) -> Result<(), String> {
+        let (gamma, links) = (self.optimizer().gamma, self.longest_path());
+        if gamma * (links as f64) < STEP_LIMIT {
+            return Ok(());
+        }
+        let most = STEP_LIMIT / links as f64;
+        Err(format!(
+            "`gamma` = {gamma} is too much for the longest path, which has {links} links: rates \
+             would never settle; it must be below {most:.3}"
+        ))
     }
 }

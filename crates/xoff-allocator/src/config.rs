@@ -186,8 +186,12 @@ fn default_threshold() -> f64 {
 /// Step size of prices where paths have two links. On a link that all flows share, an error of the
 /// price shrinks by the factor `1 - gamma` per iteration. The prices of several full links with the
 /// same flows move together, so that their sum moves by a multiple of gamma, which must stay below
-/// 2 (tests/it/convergence.rs). The paper's 0.4 does with four links.
+/// [`STEP_LIMIT`] (tests/it/convergence.rs). The paper's 0.4 does with four links.
 const TWO_LINK_GAMMA: f64 = 0.7;
+/// The most that the prices of a path may move together, in errors: beyond it they never settle.
+pub(crate) const STEP_LIMIT: f64 = 2.0;
+/// What the paper's step comes to on four links. Longer paths have the same.
+const PATH_STEP: f64 = 1.6;
 
 impl Config {
     /// Reads a configuration file. Paths in it are relative to its folder.
@@ -259,16 +263,32 @@ impl Config {
     /// Settings of the optimizer.
     #[must_use]
     pub fn optimizer(&self) -> xoff_alloc::Config {
+        let default = xoff_alloc::Config::default();
         let by_paths = match self.network {
             NetworkEntry::BigSwitch { .. } => TWO_LINK_GAMMA,
             NetworkEntry::Clos { .. } | NetworkEntry::Paths { .. } => {
-                xoff_alloc::Config::default().gamma
+                default.gamma.min(PATH_STEP / self.longest_path() as f64)
             }
         };
         xoff_alloc::Config {
             threshold: self.threshold,
             gamma: self.gamma.unwrap_or(by_paths),
-            ..xoff_alloc::Config::default()
+            ..default
+        }
+    }
+
+    /// Links of the longest path.
+    pub(crate) fn longest_path(&self) -> usize {
+        match &self.network {
+            NetworkEntry::BigSwitch { .. } => 2,
+            NetworkEntry::Clos { .. } => {
+                let mut racks = self.endpoints.iter().map(|endpoint| endpoint.rack);
+                let first = racks.next();
+                if racks.all(|rack| Some(rack) == first) { 2 } else { 4 }
+            }
+            NetworkEntry::Paths { paths, .. } => {
+                paths.iter().map(|path| path.links.len()).max().unwrap_or(1)
+            }
         }
     }
 

@@ -33,6 +33,7 @@ fn mistakes_are_named_with_what_to_write() {
         ("resend = \"2s\"", switch, "shorter than `silence`"),
         ("metrics = \"10.0.0.9:9430\"", switch, "must be of this machine"),
         ("wait = \"never\"", switch, "`block` or `poll`"),
+        ("gamma = 1.0", switch, "longest path, which has 2 links"),
         ("", "kind = \"ring\"", "`big-switch`, `clos`, `paths`"),
         ("", "kind = \"big-switch\"\nrate = \"0Gbps\"", "above 0"),
         ("", "kind = \"clos\"\nrate = \"10Gbps\"", "spines"),
