@@ -3,7 +3,7 @@
 use xoff_control::Nanos;
 use xoff_control::wire::REPORT_EVENTS;
 
-use crate::config::{Config, EndpointEntry, NetworkEntry, STEP_LIMIT};
+use crate::config::{BackupEntry, Config, EndpointEntry, NetworkEntry, STEP_LIMIT};
 
 /// Racks of a network: more than any has.
 const RACKS: u32 = 1 << 20;
@@ -20,7 +20,8 @@ impl Config {
         self.check_endpoints()?;
         self.check_times()?;
         self.check_limits()?;
-        self.check_gamma()
+        self.check_gamma()?;
+        self.check_backup()
     }
 
     fn check_endpoints(&self) -> Result<(), String> {
@@ -102,6 +103,16 @@ impl Config {
         Err(format!(
             "`gamma` = {gamma} is too much for the longest path, which has {links} links: rates \
              would never settle; it must be below {most:.3}"
+        ))
+    }
+
+    fn check_backup(&self) -> Result<(), String> {
+        let Some(BackupEntry { primary, address, .. }) = &self.backup else { return Ok(()) };
+        if primary.is_ipv4() == address.is_ipv4() {
+            return Ok(());
+        }
+        Err(format!(
+            "backup: `primary` {primary} and `address` {address} must both be IPv4, or both IPv6"
         ))
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 use rustc_hash::FxHashMap;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use xoff_control::wire::{DATAGRAM, Header};
 use xoff_control::{EndpointId, Key, Nanos, RefusedCounts};
 use xoff_daemon::{CapabilitySet, Log, Server, User, give_up_privileges, read_key, secret};
@@ -257,7 +257,11 @@ impl Daemon {
             if stands_by != self.stands_by {
                 self.stands_by = stands_by;
                 self.allocation.stand_by(stands_by);
-                self.log.line(if stands_by { "stands by" } else { "takes over" }, json!({}));
+                if stands_by {
+                    self.log.line("stands by", json!({}));
+                } else {
+                    self.log.line("takes over", standby.account());
+                }
             }
         }
         let began = Instant::now();
@@ -304,9 +308,7 @@ impl Daemon {
         let (refused_before, allocation_before, daemon_before) = self.logged;
         self.logged = (refused, allocation, daemon);
         let counts = refused.since(&refused_before);
-        let reasons = counts.iter().filter(|&(_, count)| count > 0);
-        let mut reasons: serde_json::Map<_, _> =
-            reasons.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
+        let mut reasons = by_reason(&counts);
         let strangers = daemon.strangers - daemon_before.strangers;
         if strangers > 0 {
             reasons.insert("address".into(), json!(strangers));
@@ -325,4 +327,10 @@ impl Daemon {
         });
         self.log.line("status", fields);
     }
+}
+
+/// Refused datagrams by reason, without those that did not occur.
+pub(crate) fn by_reason(counts: &RefusedCounts) -> Map<String, Value> {
+    let reasons = counts.iter().filter(|&(_, count)| count > 0);
+    reasons.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect()
 }

@@ -3,13 +3,25 @@
 use std::io;
 use std::net::SocketAddr;
 
-use xoff_control::{Endpoint, EndpointConfig, EndpointId, Key, NEVER, Nanos};
+use serde_json::{Value, json};
+use xoff_control::{Endpoint, EndpointConfig, EndpointId, Key, NEVER, Nanos, RefusedCounts};
 
 use crate::config::BackupEntry;
+use crate::daemon::by_reason;
 use crate::udp::Udp;
 
 /// Batches of datagrams that a watch takes at most: a flood must not stop the allocator.
 const BATCHES: usize = 4;
+
+xoff_core::counts! {
+    /// Counters of a watch.
+    pub(crate) struct WatchStats {
+        /// Datagrams that could not be sent.
+        unsent,
+        /// Datagrams from another address than the first allocator's.
+        strangers,
+    }
+}
 
 /// The backup is an endpoint of the first allocator. While it has a connection it stands by: so it
 /// does not take over from an allocator that only some endpoints cannot reach.
@@ -24,6 +36,9 @@ pub(crate) struct Standby {
     is_behind: bool,
     /// True if the last watch found that the first allocator works.
     works: bool,
+    stats: WatchStats,
+    /// The counters in the last account.
+    told: (WatchStats, RefusedCounts),
 }
 
 impl Standby {
@@ -39,18 +54,22 @@ impl Standby {
             seen: 0,
             is_behind: false,
             works: true,
+            stats: WatchStats::default(),
+            told: Default::default(),
         })
     }
 
     /// Exchanges datagrams with the first allocator; true while it works.
     pub(crate) fn watch(&mut self, now: Nanos) -> io::Result<bool> {
-        let Self { endpoint, udp, primary, is_behind, .. } = self;
+        let Self { endpoint, udp, primary, is_behind, stats, .. } = self;
         *is_behind = true;
         for _ in 0..BATCHES {
             let received = udp.receive(|datagram, from| {
                 if from == *primary {
                     // Refused ones are counted by the endpoint.
                     let _ = endpoint.receive(0, datagram, now);
+                } else {
+                    stats.strangers += 1;
                 }
             })?;
             if received == 0 {
@@ -61,13 +80,38 @@ impl Standby {
         let mut buffer = [0; xoff_control::wire::DATAGRAM];
         while let Some((_, length)) = endpoint.transmit(now, &mut buffer) {
             // While the primary is down, sending may fail.
-            let _ = udp.send(&buffer[..length], *primary);
+            let sent = udp.send(&buffer[..length], *primary);
+            stats.unsent += u64::from(sent.is_err());
         }
         if endpoint.allocator().is_some() {
             self.seen = now;
         }
         self.works = now < self.seen + self.takeover;
         Ok(self.works)
+    }
+
+    /// What the log says of a takeover: why the first allocator may have seemed silent, from what
+    /// has happened since the last account.
+    pub(crate) fn account(&mut self) -> Value {
+        let refused = self.endpoint.refused;
+        let (stats_before, refused_before) =
+            std::mem::replace(&mut self.told, (self.stats, refused));
+        let (stats, refused) = (self.stats.since(&stats_before), refused.since(&refused_before));
+        let was_reached = self.endpoint.stats.connections > 0;
+        let mut account = json!({
+            "primary": self.primary.to_string(),
+            "was_reached": was_reached,
+            "unsent": stats.unsent,
+            "strangers": stats.strangers,
+            "refused": by_reason(&refused),
+        });
+        if !was_reached {
+            account["text"] = json!(
+                "the primary was never reached: compare `id`, `key` and `address` in [backup] with \
+                 its [[endpoint]] there, and `primary` with its `listen`"
+            );
+        }
+        account
     }
 
     /// When it must watch again: at once if a flood has left it datagrams, as answers of the first
@@ -109,6 +153,24 @@ mod tests {
         assert!(standby.watch(0).unwrap());
         assert!(!standby.watch(TAKEOVER + 1).unwrap());
         assert!(standby.deadline() > TAKEOVER + 1, "{}", standby.deadline());
+    }
+
+    #[test]
+    fn a_takeover_says_what_came_instead_of_the_first_allocator() {
+        let primary = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut standby = standby(primary.local_addr().unwrap());
+        let to = standby.udp.address().unwrap();
+        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        assert!(standby.watch(1).unwrap());
+        stranger.send_to(&[0; 50], to).unwrap();
+        (0..2).for_each(|_| assert_eq!(primary.send_to(&[0; 50], to).unwrap(), 50));
+        assert!(!standby.watch(TAKEOVER).unwrap());
+        let account = standby.account();
+        assert_eq!(account["was_reached"], false);
+        assert!(account["text"].as_str().unwrap().contains("compare `id`, `key` and `address`"));
+        assert_eq!((&account["strangers"], &account["unsent"]), (&json!(1), &json!(0)));
+        assert_eq!(account["refused"], json!({"version": 2}));
+        assert_eq!(standby.account()["refused"], json!({}), "they are told once");
     }
 
     #[test]

@@ -57,6 +57,13 @@ fn mistakes_are_named_with_what_to_write() {
     assert!(error(none).contains("no endpoint"));
     let v6 = none.to_owned() + &ENDPOINT.replace("10.0.0.1:4301", "[::1]:4301");
     assert!(error(&v6).contains("both be IPv4, or both IPv6"));
+    let backup =
+        "[backup]\nprimary = \"[::1]:4300\"\naddress = \"10.0.0.2:4302\"\nid = 9\nkey = \"k\"";
+    let found = error(&(with("", switch) + backup));
+    assert!(
+        found.contains("`primary` [::1]:4300 and `address` 10.0.0.2:4302 must both"),
+        "{found}"
+    );
 }
 
 #[test]
