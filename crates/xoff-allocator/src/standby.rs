@@ -30,8 +30,8 @@ pub(crate) struct Standby {
     udp: Udp,
     primary: SocketAddr,
     takeover: Nanos,
-    /// When the connection was last open.
-    seen: Nanos,
+    /// When it last heard of the first allocator: the connection counts as open for longer.
+    heard: Nanos,
     /// True if the last watch has left datagrams.
     is_behind: bool,
     /// True if the last watch found that the first allocator works.
@@ -51,7 +51,7 @@ impl Standby {
             udp: Udp::bind(backup.address)?,
             primary: backup.primary,
             takeover: backup.takeover.0,
-            seen: 0,
+            heard: 0,
             is_behind: false,
             works: true,
             stats: WatchStats::default(),
@@ -83,10 +83,8 @@ impl Standby {
             let sent = udp.send(&buffer[..length], *primary);
             stats.unsent += u64::from(sent.is_err());
         }
-        if endpoint.allocator().is_some() {
-            self.seen = now;
-        }
-        self.works = now < self.seen + self.takeover;
+        self.heard = endpoint.heard().unwrap_or(self.heard);
+        self.works = now < self.heard + self.takeover;
         Ok(self.works)
     }
 
@@ -121,7 +119,7 @@ impl Standby {
             return 0;
         }
         // After the takeover that time is in the past, and the daemon would not sleep.
-        let takeover = if self.works { self.seen + self.takeover } else { NEVER };
+        let takeover = if self.works { self.heard + self.takeover } else { NEVER };
         self.endpoint.deadline().min(takeover)
     }
 }
@@ -129,6 +127,8 @@ impl Standby {
 #[cfg(test)]
 mod tests {
     use std::net::UdpSocket;
+
+    use xoff_control::{Sessions, SessionsConfig};
 
     use super::*;
     use crate::config::Time;
@@ -153,6 +153,38 @@ mod tests {
         assert!(standby.watch(0).unwrap());
         assert!(!standby.watch(TAKEOVER + 1).unwrap());
         assert!(standby.deadline() > TAKEOVER + 1, "{}", standby.deadline());
+    }
+
+    /// The first allocator is silent from a time on: the first watch, each millisecond, that finds
+    /// it so.
+    fn takeover_after(silent: Nanos) -> Nanos {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let mut standby = standby(socket.local_addr().unwrap());
+        let (keys, mut events) = ([(EndpointId(1), Key::new([1; 32]))], Vec::new());
+        let mut primary = Sessions::new(SessionsConfig::default(), &keys, [3; 32]).unwrap();
+        for now in (0..).map(|milli| milli * 1_000_000) {
+            if !standby.watch(now).unwrap() {
+                return now;
+            }
+            let mut buffer = [0; 2048];
+            while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+                if now < silent && primary.receive(&buffer[..length], now, &mut events).is_ok() {
+                    while let Some((_, length)) = primary.transmit(now, &mut buffer) {
+                        socket.send_to(&buffer[..length], from).unwrap();
+                    }
+                }
+            }
+        }
+        unreachable!()
+    }
+
+    #[test]
+    fn a_takeover_comes_after_the_configured_silence() {
+        let silent = 1_000_000_000;
+        let after = takeover_after(silent) - silent;
+        // It asks for an answer eight times in that time.
+        assert!((TAKEOVER * 7 / 8..=TAKEOVER).contains(&after), "{after}");
     }
 
     #[test]

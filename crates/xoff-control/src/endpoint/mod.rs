@@ -157,6 +157,12 @@ impl Endpoint {
         self.open.as_ref().map(|open| open.allocator)
     }
 
+    /// When that allocator's newest datagram has arrived.
+    #[must_use]
+    pub fn heard(&self) -> Option<Nanos> {
+        self.open.as_ref().map(|open| open.heard)
+    }
+
     /// A datagram has arrived from the address of an allocator. All of them have this endpoint's
     /// key, so only that address tells them apart.
     ///
