@@ -168,7 +168,8 @@ impl Daemon {
         self.origin.elapsed().as_nanos() as Nanos
     }
 
-    /// Allocates as long as `go_on` says so. It is asked ten times a second, and after signals.
+    /// Allocates as long as `go_on` says so. It is asked ten times a second, or after each iteration
+    /// that takes longer.
     ///
     /// # Errors
     /// If a socket fails.

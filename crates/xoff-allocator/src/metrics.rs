@@ -62,7 +62,7 @@ impl Snapshot {
             ("stands_by", "1 while another allocator works.", f64::from(self.stands_by)),
             (
                 "longest_iteration_seconds",
-                "Longest of the last quarter second.",
+                "Longest iteration of the last tenth of a second.",
                 seconds(self.longest_ns),
             ),
         ] {
