@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 use rustc_hash::FxHashMap;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use xoff_control::wire::{DATAGRAM, Header};
 use xoff_control::{EndpointId, Key, Nanos, RefusedCounts};
 use xoff_daemon::{CapabilitySet, Log, Server, User, give_up_privileges, read_key, secret};
 
 use crate::allocation::{Allocation, AllocationStats};
 use crate::config::{Config, Waiting};
-use crate::metrics::{DaemonStats, Snapshot};
+use crate::metrics::{DaemonStats, Snapshot, by_reason};
 use crate::standby::Standby;
 use crate::udp::{Udp, pause};
 
@@ -168,7 +168,7 @@ impl Daemon {
         self.origin.elapsed().as_nanos() as Nanos
     }
 
-    /// Allocates as long as `go_on` says so. It is asked ten times a second, or after each iteration
+    /// Allocates as long as `go_on` says so. It is asked ten times a second, or after an iteration
     /// that takes longer.
     ///
     /// # Errors
@@ -328,10 +328,4 @@ impl Daemon {
         });
         self.log.line("status", fields);
     }
-}
-
-/// Refused datagrams by reason, without those that did not occur.
-pub(crate) fn by_reason(counts: &RefusedCounts) -> Map<String, Value> {
-    let reasons = counts.iter().filter(|&(_, count)| count > 0);
-    reasons.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect()
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use xoff_control::{Endpoint, EndpointConfig, EndpointId, Key, NEVER, Nanos, RefusedCounts};
 
 use crate::config::BackupEntry;
-use crate::daemon::by_reason;
+use crate::metrics::by_reason;
 use crate::udp::Udp;
 
 /// Batches of datagrams that a watch takes at most: a flood must not stop the allocator.
@@ -38,7 +38,7 @@ pub(crate) struct Standby {
     works: bool,
     stats: WatchStats,
     /// The counters in the last account.
-    told: (WatchStats, RefusedCounts),
+    logged: (WatchStats, RefusedCounts),
 }
 
 impl Standby {
@@ -55,7 +55,7 @@ impl Standby {
             is_behind: false,
             works: true,
             stats: WatchStats::default(),
-            told: Default::default(),
+            logged: Default::default(),
         })
     }
 
@@ -93,7 +93,7 @@ impl Standby {
     pub(crate) fn account(&mut self) -> Value {
         let refused = self.endpoint.refused;
         let (stats_before, refused_before) =
-            std::mem::replace(&mut self.told, (self.stats, refused));
+            std::mem::replace(&mut self.logged, (self.stats, refused));
         let (stats, refused) = (self.stats.since(&stats_before), refused.since(&refused_before));
         let was_reached = self.endpoint.stats.connections > 0;
         let mut account = json!({
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_backup_that_has_taken_over_sleeps() {
-        // Nobody listens there.
+        // No socket is there.
         let mut standby = standby(([127, 0, 0, 1], 9).into());
         assert!(standby.watch(0).unwrap());
         assert!(!standby.watch(TAKEOVER + 1).unwrap());
@@ -202,7 +202,7 @@ mod tests {
         assert!(account["text"].as_str().unwrap().contains("compare `id`, `key` and `address`"));
         assert_eq!((&account["strangers"], &account["unsent"]), (&json!(1), &json!(0)));
         assert_eq!(account["refused"], json!({"version": 2}));
-        assert_eq!(standby.account()["refused"], json!({}), "they are told once");
+        assert_eq!(standby.account()["refused"], json!({}), "they are counted once");
     }
 
     #[test]
