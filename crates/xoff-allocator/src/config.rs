@@ -81,7 +81,7 @@ pub enum NetworkEntry {
         rate: LinkRate,
     },
     /// Two tiers: racks, and spines with a link from and to each rack. Path number *p* takes spine
-    /// *p* modulo the number of spines.
+    /// *p* modulo the number of spines. An unknown path takes the links to all spines as one.
     Clos {
         /// Rate of endpoints' links.
         rate: LinkRate,
@@ -95,6 +95,7 @@ pub enum NetworkEntry {
         /// Rate of each link by name.
         links: BTreeMap<String, LinkRate>,
         /// The paths. Path number *p* of two endpoints is the *p*th of theirs, modulo their number.
+        /// An unknown path is the first one.
         paths: Vec<PathEntry>,
     },
 }

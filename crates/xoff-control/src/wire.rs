@@ -135,7 +135,8 @@ pub struct Start {
     pub slot: u16,
     /// Where it sends to.
     pub destination: EndpointId,
-    /// Which of the paths to the destination it takes.
+    /// Which of the paths to the destination it takes; [`UNKNOWN_PATH`](crate::UNKNOWN_PATH) if its
+    /// endpoint does not know.
     pub path: u32,
 }
 

@@ -2,7 +2,7 @@
 
 use xoff_alloc::LinkId;
 use xoff_allocator::{Config, Topology};
-use xoff_control::EndpointId;
+use xoff_control::{EndpointId, UNKNOWN_PATH};
 
 use crate::place::{Place, config, free, read};
 
@@ -125,13 +125,18 @@ fn a_clos_network_has_two_or_four_links_on_a_path() {
     assert_eq!(links(&topology, 0, 1, 5).unwrap(), ["from 0", "to 1"]);
     let across = ["from 2", "rack 1 to spine 3", "spine 3 to rack 0", "to 1"];
     assert_eq!(links(&topology, 2, 1, 7).unwrap(), across);
+    // A path that is not known takes an equal part of all spines.
+    let spread = ["from 2", "rack 1 to spines", "spines to rack 0", "to 1"];
+    assert_eq!(links(&topology, 2, 1, UNKNOWN_PATH).unwrap(), spread);
+    assert_eq!(links(&topology, 0, 1, UNKNOWN_PATH).unwrap(), ["from 0", "to 1"]);
     assert_eq!(links(&topology, 2, 2, 0), None);
     assert_eq!(links(&topology, 2, 3, 0), None);
-    assert_eq!(topology.links().len(), 6 + 2 * 2 * 4);
+    assert_eq!(topology.links().len(), 6 + 2 * (2 * 4 + 2));
     let capacity = |name| topology.links().iter().find(|link| link.name == name).unwrap().capacity;
     // 1,448 bytes of payload in 1,538 on the wire.
     assert!((capacity("to 0") - 9.4148).abs() < 1e-4);
     assert!((capacity("spine 3 to rack 0") - 37.6593).abs() < 1e-4);
+    assert!((capacity("spines to rack 0") - 4.0 * 37.6593).abs() < 1e-3);
 }
 
 #[test]
@@ -142,6 +147,7 @@ fn listed_paths_are_taken_in_turn() {
     let topology = topology(listed, [""; 3]);
     assert_eq!(links(&topology, 0, 1, 2).unwrap(), ["a"]);
     assert_eq!(links(&topology, 0, 1, 3).unwrap(), ["b", "a"]);
+    assert_eq!(links(&topology, 0, 1, UNKNOWN_PATH).unwrap(), ["a"]);
     assert_eq!(links(&topology, 1, 0, 0), None);
     for (wrong, said) in [
         ("{ from = 0, to = 9, links = [\"a\"] }", "no endpoint 9"),

@@ -124,7 +124,8 @@ impl Endpoint {
     }
 
     /// A flowlet starts. Until it gets a rate it is under its own congestion control. `path`
-    /// selects a path to the destination, as agreed with the allocator. False if there is no room
+    /// selects a path to the destination, as agreed with the allocator, or is
+    /// [`UNKNOWN_PATH`](crate::UNKNOWN_PATH). False if there is no room
     /// for it: then it never gets a rate. One above the allocator's limit waits for another's end.
     pub fn start(&mut self, flowlet: u64, to: EndpointId, path: u32, now: Nanos) -> bool {
         self.advance(now);
