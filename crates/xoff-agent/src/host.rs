@@ -93,7 +93,9 @@ pub(crate) fn in_each_namespace(
         result
     };
     // The thread stays in the last namespace, and ends.
-    std::thread::scope(|scope| scope.spawn(visit).join().expect("no panic"))
+    std::thread::scope(|scope| {
+        std::thread::Builder::new().spawn_scoped(scope, visit)?.join().expect("no panic")
+    })
 }
 
 /// Moves the thread into a network namespace by one of its paths: processes may end meanwhile.

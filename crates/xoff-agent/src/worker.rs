@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hdrhistogram::Histogram;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
-use xoff_control::{Endpoint, EndpointConfig, EndpointId, Rate};
+use xoff_control::{Endpoint, EndpointConfig, EndpointId, Rate, UNKNOWN_PATH};
 use xoff_daemon::log;
 
 use crate::clock::now_ns;
@@ -146,7 +146,8 @@ impl<'a, P: DataPlane> Worker<'a, P> {
                     Some(&to) => {
                         self.counts.started += 1;
                         self.trace("started", number, None);
-                        self.endpoint.start(number, to, 0, now);
+                        // The network chooses the path, and does not say which one.
+                        self.endpoint.start(number, to, UNKNOWN_PATH, now);
                     }
                     None => self.counts.unknown_receivers += 1,
                 }
@@ -302,8 +303,11 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
 
+    use xoff_control::{Sessions, SessionsConfig};
+
     use super::*;
     use crate::config;
+    use crate::plane::Connection;
 
     /// A plane that fails when it is asked for events.
     struct Failing {
@@ -344,6 +348,32 @@ mod tests {
     fn worker(config: &Config) -> Worker<'_, Failing> {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         Worker::new(config, Failing { lease_ns: 0 }, socket, [1; 32]).unwrap()
+    }
+
+    #[test]
+    fn flowlets_are_reported_without_path() {
+        let config = config::tests::example("worker-path");
+        let mut worker = worker(&config);
+        let connection =
+            Connection { local: ([10, 0, 0, 3], 5).into(), remote: ([10, 0, 0, 2], 80).into() };
+        worker.apply(Change::Started { number: 1, connection }, 1).unwrap();
+        let keys = [(EndpointId(3), config.key.clone())];
+        let mut sessions = Sessions::new(SessionsConfig::default(), &keys, [2; 32]).unwrap();
+        let (mut events, mut buffer) = (Vec::new(), [0; 2048]);
+        // A hello, its welcome, and a report.
+        for _ in 0..2 {
+            while let Some((_, length)) = worker.endpoint.transmit(1, &mut buffer) {
+                sessions.receive(&buffer[..length], 1, &mut events).unwrap();
+            }
+            while let Some((_, length)) = sessions.transmit(1, &mut buffer) {
+                worker.endpoint.receive(0, &buffer[..length], 1).unwrap();
+            }
+        }
+        let path = |event: &xoff_control::Event| match event {
+            xoff_control::Event::Started { path, .. } => Some(*path),
+            _ => None,
+        };
+        assert_eq!(events.iter().filter_map(path).collect::<Vec<_>>(), [UNKNOWN_PATH]);
     }
 
     #[test]

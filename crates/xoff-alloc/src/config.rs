@@ -129,9 +129,13 @@ impl Default for Config {
 
 impl Config {
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let positive = |value: f64| value.is_finite() && value > 0.0;
         let rules = [
-            ("gamma", self.gamma, positive(self.gamma), "above 0 and finite"),
+            (
+                "gamma",
+                self.gamma,
+                self.gamma > 0.0 && self.gamma <= self.range().most_price,
+                "above 0, finite, and within the precision",
+            ),
             (
                 "threshold",
                 self.threshold,

@@ -10,7 +10,7 @@ pub(crate) struct Range {
     pub(crate) least_weight: f64,
     /// The smallest `capacity^alpha`; its reciprocal is the largest.
     pub(crate) least_power: f64,
-    /// The highest initial price.
+    /// The highest initial price, and the largest step.
     pub(crate) most_price: f64,
 }
 

@@ -132,9 +132,13 @@ impl Allocation {
     }
 
     /// The links with the highest demand relative to their capacity, with that ratio. It exceeds 1
-    /// while prices converge; rates are normalised.
+    /// while prices converge; rates are normalised. There are none without flowlets.
     #[must_use]
     pub fn busiest(&self, number: usize) -> Vec<(&str, f64)> {
+        // Loads are of the last iteration, and without flowlets there is none.
+        if self.optimizer.flow_count() == 0 {
+            return Vec::new();
+        }
         let links = self.topology.links().iter().zip(0..);
         let mut ratios: Vec<(&str, f64)> = links
             .filter_map(|(link, id)| {

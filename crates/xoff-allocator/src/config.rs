@@ -65,10 +65,9 @@ pub struct EndpointEntry {
     pub address: SocketAddr,
     /// File with its key, relative to the configuration file.
     pub key: PathBuf,
-    /// Its rack, in a Clos network.
-    #[serde(default)]
-    pub rack: u32,
-    /// Rate of its link, if it differs from that of the network.
+    /// Its rack, in a Clos network only.
+    pub rack: Option<u32>,
+    /// Rate of its link, if it differs from that of the network. Listed paths have rates of links.
     pub rate: Option<LinkRate>,
 }
 
@@ -82,7 +81,7 @@ pub enum NetworkEntry {
         rate: LinkRate,
     },
     /// Two tiers: racks, and spines with a link from and to each rack. Path number *p* takes spine
-    /// *p* modulo the number of spines.
+    /// *p* modulo the number of spines. An unknown path takes the links to all spines as one.
     Clos {
         /// Rate of endpoints' links.
         rate: LinkRate,
@@ -96,6 +95,7 @@ pub enum NetworkEntry {
         /// Rate of each link by name.
         links: BTreeMap<String, LinkRate>,
         /// The paths. Path number *p* of two endpoints is the *p*th of theirs, modulo their number.
+        /// An unknown path is the first one.
         paths: Vec<PathEntry>,
     },
 }
@@ -187,8 +187,12 @@ fn default_threshold() -> f64 {
 /// Step size of prices where paths have two links. On a link that all flows share, an error of the
 /// price shrinks by the factor `1 - gamma` per iteration. The prices of several full links with the
 /// same flows move together, so that their sum moves by a multiple of gamma, which must stay below
-/// 2 (tests/it/convergence.rs). The paper's 0.4 does with four links.
+/// [`STEP_LIMIT`] (tests/it/convergence.rs). The paper's 0.4 does with four links.
 const TWO_LINK_GAMMA: f64 = 0.7;
+/// The most that the prices of a path may move together, in errors: beyond it they never settle.
+pub(crate) const STEP_LIMIT: f64 = 2.0;
+/// What the paper's step comes to on four links. Longer paths have the same.
+const PATH_STEP: f64 = 1.6;
 
 impl Config {
     /// Reads a configuration file. Paths in it are relative to its folder.
@@ -241,31 +245,6 @@ impl Config {
         }
     }
 
-    fn check(&self) -> Result<(), String> {
-        const RACKS: u32 = 1 << 20;
-        if let Some(endpoint) = self.endpoints.iter().find(|endpoint| endpoint.rack >= RACKS) {
-            return Err(format!("endpoint {}: `rack` must be below {RACKS}", endpoint.id));
-        }
-        if self.endpoints.is_empty() {
-            return Err("no endpoint: write one `[[endpoint]]` for each server".into());
-        }
-        self.metrics.map_or(Ok(()), xoff_daemon::check_address)?;
-        let families = self.endpoints.iter().find(|e| e.address.is_ipv4() != self.listen.is_ipv4());
-        if let Some(endpoint) = families {
-            return Err(format!(
-                "endpoint {}: {} and `listen` must both be IPv4, or both IPv6",
-                endpoint.id, endpoint.address
-            ));
-        }
-        if self.sessions().resend >= self.sessions().silence {
-            return Err("`resend` must be shorter than `silence`".into());
-        }
-        if self.iteration.0 >= self.sessions().lifetime {
-            return Err("`iteration` must be shorter than `lifetime`".into());
-        }
-        Ok(())
-    }
-
     /// Settings of the protocol.
     #[must_use]
     pub fn sessions(&self) -> SessionsConfig {
@@ -285,16 +264,32 @@ impl Config {
     /// Settings of the optimizer.
     #[must_use]
     pub fn optimizer(&self) -> xoff_alloc::Config {
+        let default = xoff_alloc::Config::default();
         let by_paths = match self.network {
             NetworkEntry::BigSwitch { .. } => TWO_LINK_GAMMA,
             NetworkEntry::Clos { .. } | NetworkEntry::Paths { .. } => {
-                xoff_alloc::Config::default().gamma
+                default.gamma.min(PATH_STEP / self.longest_path() as f64)
             }
         };
         xoff_alloc::Config {
             threshold: self.threshold,
             gamma: self.gamma.unwrap_or(by_paths),
-            ..xoff_alloc::Config::default()
+            ..default
+        }
+    }
+
+    /// Links of the longest path.
+    pub(crate) fn longest_path(&self) -> usize {
+        match &self.network {
+            NetworkEntry::BigSwitch { .. } => 2,
+            NetworkEntry::Clos { .. } => {
+                let mut racks = self.endpoints.iter().map(|endpoint| endpoint.rack);
+                let first = racks.next();
+                if racks.all(|rack| Some(rack) == first) { 2 } else { 4 }
+            }
+            NetworkEntry::Paths { paths, .. } => {
+                paths.iter().map(|path| path.links.len()).max().unwrap_or(1)
+            }
         }
     }
 

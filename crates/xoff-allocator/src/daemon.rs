@@ -14,7 +14,7 @@ use xoff_daemon::{CapabilitySet, Log, Server, User, give_up_privileges, read_key
 
 use crate::allocation::{Allocation, AllocationStats};
 use crate::config::{Config, Waiting};
-use crate::metrics::{DaemonStats, Snapshot};
+use crate::metrics::{DaemonStats, Snapshot, by_reason};
 use crate::standby::Standby;
 use crate::udp::{Udp, pause};
 
@@ -168,7 +168,8 @@ impl Daemon {
         self.origin.elapsed().as_nanos() as Nanos
     }
 
-    /// Allocates as long as `go_on` says so. It is asked ten times a second, and after signals.
+    /// Allocates as long as `go_on` says so. It is asked ten times a second, or after an iteration
+    /// that takes longer.
     ///
     /// # Errors
     /// If a socket fails.
@@ -257,7 +258,11 @@ impl Daemon {
             if stands_by != self.stands_by {
                 self.stands_by = stands_by;
                 self.allocation.stand_by(stands_by);
-                self.log.line(if stands_by { "stands by" } else { "takes over" }, json!({}));
+                if stands_by {
+                    self.log.line("stands by", json!({}));
+                } else {
+                    self.log.line("takes over", standby.account());
+                }
             }
         }
         let began = Instant::now();
@@ -304,9 +309,7 @@ impl Daemon {
         let (refused_before, allocation_before, daemon_before) = self.logged;
         self.logged = (refused, allocation, daemon);
         let counts = refused.since(&refused_before);
-        let reasons = counts.iter().filter(|&(_, count)| count > 0);
-        let mut reasons: serde_json::Map<_, _> =
-            reasons.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
+        let mut reasons = by_reason(&counts);
         let strangers = daemon.strangers - daemon_before.strangers;
         if strangers > 0 {
             reasons.insert("address".into(), json!(strangers));

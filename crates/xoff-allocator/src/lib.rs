@@ -7,6 +7,7 @@
 //! `docs/deploy.md` describes its use. It runs on Linux.
 
 mod allocation;
+mod check;
 pub mod config;
 #[cfg(target_os = "linux")]
 mod daemon;

@@ -248,8 +248,10 @@ impl Generator {
 }
 
 fn config(load: &Load, address: SocketAddr) -> Config {
-    let endpoint =
-        |id| EndpointEntry { id, address, key: "".into(), rack: id / SERVERS_PER_RACK, rate: None };
+    let endpoint = |id| {
+        let rack = Some(id / SERVERS_PER_RACK);
+        EndpointEntry { id, address, key: "".into(), rack, rate: None }
+    };
     let gbps = |rate: u64| LinkRate(rate * 1_000_000_000);
     Config {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -286,13 +288,15 @@ pub fn measure(load: &Load) -> Result<Measured, String> {
     thread::scope(|scope| {
         // A daemon stays on the thread that has made it.
         let (ready, is_ready) = mpsc::channel();
-        let running = scope.spawn(|| {
+        let daemon = || {
             let ready = ready;
             let mut daemon = Daemon::with_keys(&config, &keys, Box::new(std::io::sink()))?;
             let allocator = daemon.address().ok_or("socket: no address")?;
             let _ = ready.send((allocator, Arc::clone(daemon.snapshot())));
             daemon.run(&mut || !stop.load(Ordering::Relaxed))
-        });
+        };
+        let running = thread::Builder::new().spawn_scoped(scope, daemon);
+        let running = running.map_err(|error| format!("a thread for the daemon: {error}"))?;
         let figures = is_ready.recv().map_err(|_| String::new()).and_then(|(to, snapshot)| {
             run(load, Generator::new(udp, to, endpoints, load.flowlets), &snapshot)
         });

@@ -1,5 +1,6 @@
 //! Metrics in Prometheus' text format.
 
+use serde_json::{Map, Value, json};
 use xoff_control::{RefusedCounts, SessionsStats};
 use xoff_daemon::Metrics;
 
@@ -21,6 +22,12 @@ xoff_core::counts! {
         /// Processor time (ns).
         cpu_ns,
     }
+}
+
+/// Refused datagrams by reason, as far as there are any.
+pub(crate) fn by_reason(counts: &RefusedCounts) -> Map<String, Value> {
+    let reasons = counts.iter().filter(|&(_, count)| count > 0);
+    reasons.map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect()
 }
 
 /// What is shown of an allocator.
@@ -62,7 +69,7 @@ impl Snapshot {
             ("stands_by", "1 while another allocator works.", f64::from(self.stands_by)),
             (
                 "longest_iteration_seconds",
-                "Longest of the last quarter second.",
+                "Longest iteration of the last tenth of a second.",
                 seconds(self.longest_ns),
             ),
         ] {

@@ -1,8 +1,8 @@
 //! Links and paths of the network.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use xoff_alloc::LinkId;
-use xoff_control::EndpointId;
+use xoff_control::{EndpointId, UNKNOWN_PATH};
 
 use crate::config::{EndpointEntry, LinkRate, NetworkEntry, PathEntry};
 
@@ -34,7 +34,8 @@ enum Routes {
     BigSwitch,
     Clos {
         spines: u32,
-        /// The first link between racks and spines. From a rack: to all spines, then from all.
+        /// The first link between racks and spines. Of a rack: to each spine, then from each, then
+        /// to all of them as one link, and from all.
         first: u32,
     },
     Listed(FxHashMap<(EndpointId, EndpointId), Vec<Box<[LinkId]>>>),
@@ -76,7 +77,7 @@ impl Topology {
                 }
                 places = edge(endpoints, rate, &mut links);
                 let first = links.len() as u32;
-                let racks = endpoints.iter().map(|endpoint| endpoint.rack + 1).max().unwrap_or(0);
+                let racks = places.values().map(|place| place.rack + 1).max().unwrap_or(0);
                 let most = 1 << 20;
                 if u64::from(racks) * u64::from(spines) > most {
                     return Err(format!("{racks} racks x {spines} spines: at most {most} links"));
@@ -86,6 +87,11 @@ impl Topology {
                     let down = |spine| link(format!("spine {spine} to rack {rack}"), spine_rate);
                     links.extend((0..spines).map(up));
                     links.extend((0..spines).map(down));
+                    for name in [format!("rack {rack} to spines"), format!("spines to rack {rack}")]
+                    {
+                        let one = link(name, spine_rate);
+                        links.push(Link { capacity: one.capacity * f64::from(spines), ..one });
+                    }
                 }
                 Routes::Clos { spines, first }
             }
@@ -111,15 +117,21 @@ impl Topology {
         }
         if let Routes::Listed(paths) = &self.routes {
             let paths = paths.get(&(from, to))?;
-            return Some(then(&paths[path as usize % paths.len()]));
+            let path = if path == UNKNOWN_PATH { 0 } else { path as usize % paths.len() };
+            return Some(then(&paths[path]));
         }
         let (from, to) = (self.places.get(&from)?, self.places.get(&to)?);
         let (up, down) = (LinkId(from.up), LinkId(to.up + 1));
         Some(match self.routes {
             Routes::Clos { spines, first } if from.rack != to.rack => {
-                let spine = path % spines;
-                let to_spine = LinkId(first + from.rack * 2 * spines + spine);
-                let from_spine = LinkId(first + to.rack * 2 * spines + spines + spine);
+                let of_rack = |rack, link| LinkId(first + rack * 2 * (spines + 1) + link);
+                let (to_spine, from_spine) = match path {
+                    // A network that spreads its load puts the same part of it on each spine.
+                    UNKNOWN_PATH => (2 * spines, 2 * spines + 1),
+                    _ => (path % spines, spines + path % spines),
+                };
+                let (to_spine, from_spine) =
+                    (of_rack(from.rack, to_spine), of_rack(to.rack, from_spine));
                 then(&[up, to_spine, from_spine, down])
             }
             _ => then(&[up, down]),
@@ -135,7 +147,7 @@ fn edge(
 ) -> FxHashMap<EndpointId, Place> {
     let mut places = FxHashMap::default();
     for endpoint in endpoints {
-        let place = Place { up: links.len() as u32, rack: endpoint.rack };
+        let place = Place { up: links.len() as u32, rack: endpoint.rack.unwrap_or(0) };
         places.insert(EndpointId(endpoint.id), place);
         let rate = endpoint.rate.unwrap_or(rate);
         links.push(link(format!("from {}", endpoint.id), rate));
@@ -164,6 +176,9 @@ fn listed(
             known.ok_or_else(|| wrong(format!("there is no link \"{name}\"")))
         };
         let links: Box<[LinkId]> = links.iter().map(link).collect::<Result<_, _>>()?;
+        if from == to {
+            return Err(wrong("it ends where it begins: leave it out".into()));
+        }
         if links.is_empty() {
             return Err(wrong("it has no link".into()));
         }
@@ -172,5 +187,12 @@ fn listed(
         }
         found.entry((EndpointId(*from), EndpointId(*to))).or_default().push(links);
     }
-    Ok(found)
+    let all = paths.iter().flat_map(|path| &path.links);
+    let used: FxHashSet<&str> = all.map(String::as_str).collect();
+    match names.keys().filter(|name| !used.contains(*name)).min() {
+        None => Ok(found),
+        Some(name) => {
+            Err(format!("link \"{name}\": no path has it; add a path, or leave the link out"))
+        }
+    }
 }

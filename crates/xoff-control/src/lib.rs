@@ -70,3 +70,6 @@ pub type Nanos = u64;
 
 /// Never.
 pub const NEVER: Nanos = u64::MAX;
+
+/// The path of a flowlet whose endpoint does not know which one the network chooses.
+pub const UNKNOWN_PATH: u32 = u32::MAX;

@@ -49,10 +49,14 @@ pub(crate) struct Sent {
     last: u64,
     /// The newest that the peer has acknowledged.
     acknowledged: u64,
+    /// When that was sent, or before; for 0, when the connection began.
+    acknowledged_at: Nanos,
     /// When the last 64 were sent.
     times: [Nanos; 64],
     /// Datagrams with content since the last acknowledgement of something new.
     unanswered: u32,
+    /// The newest datagram with content.
+    content: u64,
     /// Time until an acknowledgement: the longest of late, which fades.
     answer_time: Nanos,
     /// Times that content was given up since the last acknowledgement of something new.
@@ -62,8 +66,16 @@ pub(crate) struct Sent {
 impl Sent {
     /// A connection begins.
     pub(crate) fn new(now: Nanos) -> Self {
-        let times = [now; 64];
-        Self { last: 0, acknowledged: 0, times, unanswered: 0, answer_time: 0, given_up: 0 }
+        Self {
+            last: 0,
+            acknowledged: 0,
+            acknowledged_at: now,
+            times: [now; 64],
+            unanswered: 0,
+            content: 0,
+            answer_time: 0,
+            given_up: 0,
+        }
     }
 
     /// The next sequence number.
@@ -75,12 +87,21 @@ impl Sent {
     pub(crate) fn send(&mut self, now: Nanos, has_content: bool) {
         self.last += 1;
         self.times[(self.last & 63) as usize] = now;
-        self.unanswered += u32::from(has_content);
+        if has_content {
+            self.unanswered += 1;
+            self.content = self.last;
+        }
     }
 
     /// True if content may be sent.
     pub(crate) fn is_open(&self) -> bool {
         self.unanswered < WINDOW
+    }
+
+    /// The datagram whose loss is waited for: the oldest one in flight. If all that was in flight
+    /// has changed since, and waits for a full window, it is the newest one with content.
+    pub(crate) fn awaited(&self, oldest_in_flight: Option<u64>, waits: bool) -> Option<u64> {
+        oldest_in_flight.or_else(|| (waits && !self.is_open()).then_some(self.content))
     }
 
     /// False if an acknowledgement is of datagrams that were not sent.
@@ -91,12 +112,13 @@ impl Sent {
 
     pub(crate) fn acknowledge(&mut self, ack: &Ack, now: Nanos) {
         if ack.newest > self.acknowledged {
-            self.acknowledged = ack.newest;
-            self.unanswered = 0;
-            self.given_up = 0;
             let faded = self.answer_time - self.answer_time / 8;
             let sent = self.time(ack.newest);
             let took = if sent == 0 { 0 } else { now.saturating_sub(sent) };
+            self.acknowledged_at = self.sent_since(ack.newest);
+            self.acknowledged = ack.newest;
+            self.unanswered = 0;
+            self.given_up = 0;
             self.answer_time = faded.max(took).min(LONGEST);
         }
     }
@@ -119,12 +141,21 @@ impl Sent {
     /// True if the peer had only this acknowledgement at a time that is longer ago than the silence
     /// that ends a connection: then its datagram was held back on its way.
     pub(crate) fn is_stale(&self, ack: &Ack, silence: Nanos, now: Nanos) -> bool {
-        after(self.time(ack.newest), silence) < now
+        after(self.sent_since(ack.newest), silence) < now
+    }
+
+    /// A time at which a datagram was sent, or before. A peer that hears nothing goes on to
+    /// acknowledge the same one, however many follow it.
+    fn sent_since(&self, sequence: u64) -> Nanos {
+        if self.last - sequence >= 64 && sequence >= self.acknowledged {
+            return self.acknowledged_at;
+        }
+        self.time(sequence)
     }
 
     /// When a datagram was sent, or for 0 when the connection began; 0 if that was before the last
     /// 64.
-    pub(crate) fn time(&self, sequence: u64) -> Nanos {
+    fn time(&self, sequence: u64) -> Nanos {
         if self.last - sequence < 64 { self.times[(sequence & 63) as usize] } else { 0 }
     }
 }

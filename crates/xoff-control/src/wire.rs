@@ -24,6 +24,8 @@ pub const DATAGRAM: usize = 1452;
 const END: usize = 2;
 const START: usize = 10;
 const RATE: usize = 6;
+/// What the fullest report takes of an endpoint's budget: itself, and each of its items.
+pub const REPORT_EVENTS: u64 = 1 + ((DATAGRAM - LEAST_DATAGRAM) / END) as u64;
 /// A hello is padded to the length of a welcome, so that no answer is longer than its question.
 const WELCOME: usize = 8;
 /// Flag of a report: the allocator should answer.
@@ -133,7 +135,8 @@ pub struct Start {
     pub slot: u16,
     /// Where it sends to.
     pub destination: EndpointId,
-    /// Which of the paths to the destination it takes.
+    /// Which of the paths to the destination it takes; [`UNKNOWN_PATH`](crate::UNKNOWN_PATH) if its
+    /// endpoint does not know.
     pub path: u32,
 }
 

@@ -1,7 +1,7 @@
 //! A small HTTP server for metrics, for this machine only.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -119,16 +119,24 @@ pub(crate) fn respond(request: &[u8], metrics: impl FnOnce() -> String) -> (&'st
         name.eq_ignore_ascii_case("host").then(|| value.trim().to_owned())
     });
     // A page of another site in a browser on this machine names that site here.
-    let is_local = host.is_none_or(|host| {
-        let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
-        name == "localhost" || name.starts_with("127.") || name == "[::1]" || host == "[::1]"
-    });
+    let is_local = host.is_none_or(|host| is_of_this_machine(&host));
     match first[..] {
         _ if !is_local => ("403 Forbidden", "the host must be this machine\n".into()),
         ["GET", "/metrics", _] => ("200 OK", metrics()),
         ["GET", _, _] => ("404 Not Found", "metrics are at /metrics\n".into()),
         _ => ("405 Method Not Allowed", "only GET\n".into()),
     }
+}
+
+/// True if a host, perhaps with a port, is this machine by its name or by an address. Other names
+/// may have an address of this machine, too, if their owner wants it.
+fn is_of_this_machine(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').map_or(rest, |(name, _)| name),
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -153,7 +161,12 @@ mod tests {
         for host in ["localhost:9430", "127.0.0.1", "127.0.0.1:9430", "[::1]:9430", "[::1]"] {
             assert_eq!(get(host), "200 OK", "{host}");
         }
-        assert_eq!(get("evil.example:9430"), "403 Forbidden");
+        for other in ["evil.example:9430", "127.0.0.1.evil.example", "127.evil.example:9430"] {
+            assert_eq!(get(other), "403 Forbidden", "{other}");
+        }
+        for other in ["10.0.0.1", "[::2]:9430", "[127.0.0.1.evil]", "", ":9430"] {
+            assert_eq!(get(other), "403 Forbidden", "{other}");
+        }
         assert_eq!(status("GET / HTTP/1.1\r\n\r\n"), "404 Not Found");
         assert_eq!(status("POST /metrics HTTP/1.1\r\n\r\n"), "405 Method Not Allowed");
         assert_eq!(status("\r\n\r\n"), "405 Method Not Allowed");

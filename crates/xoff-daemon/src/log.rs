@@ -20,8 +20,9 @@ fn line(event: &str, fields: Value) -> Map<String, Value> {
     line
 }
 
-/// Writes a line in one piece, so that several processes can write. A log that cannot be written
-/// stops no daemon.
+/// Writes a line by one call: up to what a pipe takes at once, 4,096 bytes, it is in one piece,
+/// though several processes write. Errors, as of a full disk, stop no daemon. A full pipe that
+/// no process reads does.
 fn write(out: &mut dyn Write, line: Map<String, Value>) {
     let _ = out.write_all(format!("{}\n", Value::Object(line)).as_bytes());
     let _ = out.flush();

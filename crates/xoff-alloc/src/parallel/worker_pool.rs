@@ -1,9 +1,10 @@
 //! Worker threads that process blocks in phases, and their barrier. While the threads wait for each
 //! other for long, because other programs want their cores, one thread does all the work.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use xoff_core::crew::Crew;
@@ -19,7 +20,7 @@ struct Aborted;
 /// A reusable barrier for all threads of a pool. A thread that waits long sleeps.
 #[derive(Debug)]
 struct Barrier {
-    threads: usize,
+    threads: AtomicUsize,
     arrived: AtomicUsize,
     /// Number of times that all threads have met.
     meetings: AtomicUsize,
@@ -32,7 +33,7 @@ struct Barrier {
 impl Barrier {
     fn new(threads: usize) -> Self {
         Self {
-            threads,
+            threads: AtomicUsize::new(threads),
             arrived: AtomicUsize::new(0),
             meetings: AtomicUsize::new(0),
             sleepers: AtomicUsize::new(0),
@@ -42,12 +43,16 @@ impl Barrier {
         }
     }
 
+    fn threads(&self) -> usize {
+        self.threads.load(SeqCst)
+    }
+
     /// Waits until all threads have arrived. Each then sees the others' earlier writes. Returns for
     /// how long the thread slept.
     fn wait(&self) -> Result<Duration, Aborted> {
         let meeting = self.meetings.load(SeqCst);
         let mut slept = Duration::ZERO;
-        if self.arrived.fetch_add(1, SeqCst) + 1 == self.threads {
+        if self.arrived.fetch_add(1, SeqCst) + 1 == self.threads() {
             self.arrived.store(0, SeqCst);
             self.meetings.store(meeting.wrapping_add(1), SeqCst);
             self.wake_up();
@@ -123,22 +128,33 @@ pub(crate) struct WorkerPool<W> {
 }
 
 impl<W: Work> WorkerPool<W> {
+    /// This many threads, or as many as the system allows.
     pub(crate) fn new(work: Arc<W>, threads: usize) -> Self {
+        Self::with(work, threads, |run| Builder::new().spawn(run))
+    }
+
+    fn with(
+        work: Arc<W>,
+        threads: usize,
+        mut spawn: impl FnMut(Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>>,
+    ) -> Self {
         let barrier = Arc::new(Barrier::new(threads));
         let dismissed = Arc::new(AtomicBool::new(false));
-        let others = (1..threads)
-            .map(|thread| {
-                let (work, barrier) = (Arc::clone(&work), Arc::clone(&barrier));
-                let dismissed = Arc::clone(&dismissed);
-                std::thread::spawn(move || {
-                    while barrier.wait().is_ok() && !dismissed.load(SeqCst) {
-                        if work_once(&*work, &barrier, thread).is_err() {
-                            return;
-                        }
+        let start = |thread| {
+            let (work, barrier) = (Arc::clone(&work), Arc::clone(&barrier));
+            let dismissed = Arc::clone(&dismissed);
+            spawn(Box::new(move || {
+                while barrier.wait().is_ok() && !dismissed.load(SeqCst) {
+                    if work_once(&*work, &barrier, thread).is_err() {
+                        return;
                     }
-                })
-            })
-            .collect();
+                }
+            }))
+        };
+        let others: Vec<_> = (1..threads).map(start).map_while(Result::ok).collect();
+        // None of them is beyond its first meeting, which needs the caller's thread.
+        let threads = others.len() + 1;
+        barrier.threads.store(threads, SeqCst);
         Self { work, barrier, dismissed, others, crew: Crew::all_or_one(threads) }
     }
 
@@ -171,7 +187,7 @@ fn work_once(work: &impl Work, barrier: &Barrier, thread: usize) -> Result<Durat
     let watch = Watch(barrier);
     let mut slept = Duration::ZERO;
     for phase in 0..work.phases() {
-        work.run(phase, thread, barrier.threads);
+        work.run(phase, thread, barrier.threads());
         slept += barrier.wait()?;
     }
     drop(watch);
@@ -228,6 +244,21 @@ mod tests {
                 let found = worker_pool.work.cells.iter().map(|cell| cell[1].load(SeqCst));
                 assert!(found.clone().all(|found| found == round * 20), "{threads} threads");
             }
+        }
+    }
+
+    #[test]
+    fn a_limit_of_threads_leaves_fewer() {
+        for allowed in 0..3 {
+            let cells = (0..4).map(|_| [AtomicUsize::new(0), AtomicUsize::new(0)]).collect();
+            let (work, mut left) = (Arc::new(Sums { cells, panics: false }), allowed);
+            let mut worker_pool = WorkerPool::with(work, 4, |run| {
+                left = usize::checked_sub(left, 1).ok_or(io::ErrorKind::WouldBlock)?;
+                Builder::new().spawn(run)
+            });
+            assert_eq!(worker_pool.threads(), allowed + 1);
+            worker_pool.run();
+            worker_pool.work.cells.iter().for_each(|cell| assert_eq!(cell[1].load(SeqCst), 20));
         }
     }
 

@@ -225,6 +225,8 @@ fn bad_settings_are_refused() {
     let bad = [
         (Config { gamma: 0.0, ..base }, "gamma"),
         (Config { gamma: f64::NAN, ..base }, "gamma"),
+        (Config { gamma: 1e201, ..base }, "within the precision"),
+        (Config { gamma: 1e28, precision: Precision::Single, ..base }, "within the precision"),
         (Config { threshold: 1.0, ..base }, "threshold"),
         (Config { threshold: -0.1, ..base }, "threshold"),
         (Config { initial_price: -1.0, ..base }, "initial_price"),

@@ -89,6 +89,35 @@ fn the_step_depends_on_the_links_of_a_path() {
     assert!(!is_steady(alone(4, four)));
     let clos = "listen = \"10.0.0.9:4300\"\n\
                 [network]\nkind = \"clos\"\nrate = \"1Gbps\"\nspines = 2\nspine_rate = \"1Gbps\"\n\
-                [[endpoint]]\nid = 0\naddress = \"10.0.0.1:1\"\nkey = \"a\"\n";
+                [[endpoint]]\nid = 0\naddress = \"10.0.0.1:1\"\nkey = \"a\"\nrack = 0\n";
     assert!(is_steady(alone(4, Config::parse(clos).unwrap().optimizer().gamma)));
+}
+
+/// A path of links of 1 Gbit/s from endpoint 0 to endpoint 1.
+fn chain(links: u32, settings: &str) -> Result<Config, String> {
+    let names: Vec<String> = (0..links).map(|link| format!("l{link}")).collect();
+    let rates: Vec<String> = names.iter().map(|name| format!("{name} = \"1Gbps\"")).collect();
+    let mut text = format!("listen = \"10.0.0.99:4300\"\n{settings}\n");
+    text += &format!("[network]\nkind = \"paths\"\nlinks = {{ {} }}\n", rates.join(", "));
+    text += &format!("paths = [{{ from = 0, to = 1, links = {names:?} }}]\n");
+    for id in 0..2 {
+        let address = format!("10.0.0.{id}:4301");
+        text += &format!("[[endpoint]]\nid = {id}\naddress = \"{address}\"\nkey = \"a\"\n");
+    }
+    Config::parse(&text)
+}
+
+#[test]
+fn rates_on_long_paths_settle() {
+    let is_steady = |rates: Vec<f64>| rates.iter().all(|rate| (rate - 0.99).abs() < 1e-6);
+    for links in [1, 2, 4, 6, 10, 30] {
+        let gamma = chain(links, "").unwrap().optimizer().gamma;
+        assert!(is_steady(alone(links, gamma)), "{links} links with {gamma}");
+    }
+    assert!(!is_steady(alone(6, 0.4)));
+    let error = chain(5, "gamma = 0.4").unwrap_err();
+    assert!(error.contains("`gamma` = 0.4") && error.contains("5 links"), "{error}");
+    assert!(error.contains("below 0.400"), "{error}");
+    let below = chain(5, "gamma = 0.36").unwrap();
+    assert!(is_steady(alone(5, below.optimizer().gamma)));
 }

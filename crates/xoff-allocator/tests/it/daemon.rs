@@ -73,6 +73,18 @@ impl Running {
         stream.read_to_string(&mut text).unwrap();
         text
     }
+
+    /// The first metrics with this text.
+    fn metrics_with(&self, expected: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let text = self.metrics();
+            if text.contains(expected) {
+                return text;
+            }
+            assert!(began.elapsed().as_secs() < 10, "{expected}{text}");
+        }
+    }
 }
 
 /// An endpoint with a socket.
@@ -104,14 +116,19 @@ impl Agent {
         self.origin.elapsed().as_nanos() as Nanos
     }
 
+    fn transmit(&mut self) {
+        let mut buffer = [0; 2048];
+        while let Some((to, length)) = self.endpoint.transmit(self.now(), &mut buffer) {
+            let _ = self.socket.send_to(&buffer[..length], self.allocators[to]);
+        }
+    }
+
     /// Runs until something is true of its allocator and its rate.
     fn run_until(&mut self, is_done: impl Fn(Option<usize>, Rate) -> bool) {
         let (began, mut buffer) = (Instant::now(), [0; 2048]);
         while !is_done(self.endpoint.allocator(), self.rate) {
             assert!(began.elapsed() < Duration::from_secs(20), "{:?}", self.endpoint.stats);
-            while let Some((to, length)) = self.endpoint.transmit(self.now(), &mut buffer) {
-                let _ = self.socket.send_to(&buffer[..length], self.allocators[to]);
-            }
+            self.transmit();
             if let Ok((length, from)) = self.socket.recv_from(&mut buffer) {
                 let allocator = self.allocators.iter().position(|&address| address == from);
                 let now = self.now();
@@ -146,13 +163,7 @@ fn a_flowlet_gets_its_rate_and_metrics_count_it() {
     let (_, length) = stranger.endpoint.transmit(0, &mut buffer).unwrap();
     agent.socket.send_to(&buffer[..length], listen).unwrap();
     agent.socket.send_to(b"nonsense", listen).unwrap();
-    let began = Instant::now();
-    let text = loop {
-        let text = daemon.metrics();
-        if text.contains("reason=\"address\"} 1\n") || began.elapsed().as_secs() > 10 {
-            break text;
-        }
-    };
+    let text = daemon.metrics_with("reason=\"address\"} 1\n");
     for line in [
         "HTTP/1.1 200 OK\r\n",
         "xoff_allocator_endpoints 2\n",
@@ -165,6 +176,13 @@ fn a_flowlet_gets_its_rate_and_metrics_count_it() {
     ] {
         assert!(text.contains(line), "{line}{text}");
     }
+    agent.endpoint.end(1, agent.now());
+    agent.transmit();
+    let text = daemon.metrics_with("xoff_allocator_flowlets 0\n");
+    assert!(!text.contains("link_demand_ratio{"), "{text}");
+    agent.endpoint.start(2, EndpointId(1), 0, agent.now());
+    agent.rate = Rate::FallBack;
+    agent.run_until(|_, rate| is_share(rate, 1.0));
     daemon.stop();
     assert_eq!(daemon.log.events(), ["started", "status", "stopped"]);
     // No allocator: the rate expires.

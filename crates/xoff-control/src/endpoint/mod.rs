@@ -124,7 +124,8 @@ impl Endpoint {
     }
 
     /// A flowlet starts. Until it gets a rate it is under its own congestion control. `path`
-    /// selects a path to the destination, as agreed with the allocator. False if there is no room
+    /// selects a path to the destination, as agreed with the allocator, or is
+    /// [`UNKNOWN_PATH`](crate::UNKNOWN_PATH). False if there is no room
     /// for it: then it never gets a rate. One above the allocator's limit waits for another's end.
     pub fn start(&mut self, flowlet: u64, to: EndpointId, path: u32, now: Nanos) -> bool {
         self.advance(now);
@@ -155,6 +156,12 @@ impl Endpoint {
     #[must_use]
     pub fn allocator(&self) -> Option<usize> {
         self.open.as_ref().map(|open| open.allocator)
+    }
+
+    /// When that allocator's newest datagram has arrived.
+    #[must_use]
+    pub fn heard(&self) -> Option<Nanos> {
+        self.open.as_ref().map(|open| open.heard)
     }
 
     /// A datagram has arrived from the address of an allocator. All of them have this endpoint's
@@ -337,14 +344,15 @@ impl Endpoint {
             }
             return;
         }
-        let mut is_lost = false;
-        while let Some(sequence) = self.flowlets.oldest_in_flight()
-            && open.sent.lost_at(sequence, self.config.resend) <= now
-        {
-            is_lost = true;
-            self.flowlets.lose_oldest();
-        }
-        if is_lost {
+        let is_late = |sent: &Sent, n| sent.lost_at(n, self.config.resend) <= now;
+        let in_flight = self.flowlets.oldest_in_flight();
+        let awaited = open.sent.awaited(in_flight, self.flowlets.has_news());
+        if awaited.is_some_and(|sequence| is_late(&open.sent, sequence)) {
+            while let Some(sequence) = self.flowlets.oldest_in_flight()
+                && is_late(&open.sent, sequence)
+            {
+                self.flowlets.lose_oldest();
+            }
             open.sent.give_up();
         }
     }
@@ -437,7 +445,8 @@ impl Endpoint {
         let inherited = self.flowlets.is_rated(false).then_some(self.inherited_expires);
         let open = self.open.as_ref().map(|open| {
             let in_flight = self.flowlets.oldest_in_flight();
-            let lost = in_flight.map(|n| open.sent.lost_at(n, self.config.resend));
+            let awaited = open.sent.awaited(in_flight, self.flowlets.has_news());
+            let lost = awaited.map(|n| open.sent.lost_at(n, self.config.resend));
             let is_rated = self.flowlets.is_rated(true) && !open.is_expired;
             let expires = is_rated.then_some(open.expires);
             let times = [lost, expires].into_iter().flatten();

@@ -408,14 +408,15 @@ impl Sessions {
                 self.close(index, events);
                 continue;
             }
-            let mut is_lost = false;
-            while let Some(sequence) = self.flows.oldest_in_flight(index)
-                && open.sent.lost_at(sequence, self.config.resend) <= now
-            {
-                is_lost = true;
-                self.flows.lose_oldest(index);
-            }
-            if is_lost {
+            let is_late = |sent: &Sent, n| sent.lost_at(n, self.config.resend) <= now;
+            let in_flight = self.flows.oldest_in_flight(index);
+            let awaited = open.sent.awaited(in_flight, self.flows.has_pending(index));
+            if awaited.is_some_and(|sequence| is_late(&open.sent, sequence)) {
+                while let Some(sequence) = self.flows.oldest_in_flight(index)
+                    && is_late(&open.sent, sequence)
+                {
+                    self.flows.lose_oldest(index);
+                }
                 self.stats.resends += 1;
                 open.sent.give_up();
             }
@@ -441,7 +442,8 @@ impl Sessions {
             let is_rated = session.live > 0;
             let renew = is_rated.then(|| after(open.renewed, self.config.renewal()));
             let in_flight = self.flows.oldest_in_flight(index);
-            let lost = in_flight.map(|n| open.sent.lost_at(n, self.config.resend));
+            let awaited = open.sent.awaited(in_flight, self.flows.has_pending(index));
+            let lost = awaited.map(|n| open.sent.lost_at(n, self.config.resend));
             [renew, lost].into_iter().flatten().fold(silent, Nanos::min)
         });
         self.deadlines.set(index as usize, (time, if time == NEVER { u32::MAX } else { index }));
@@ -456,7 +458,11 @@ impl Sessions {
         let buffer = &mut buffer[..self.config.datagram];
         loop {
             let index = self.ready.pop(0)?;
-            let Some(length) = self.write(index, now, buffer) else { continue };
+            let Some(length) = self.write(index, now, buffer) else {
+                // Its rates may wait for a full window.
+                self.set_deadline(index);
+                continue;
+            };
             if self.has_more(index) {
                 self.ready.push(0, index);
             }

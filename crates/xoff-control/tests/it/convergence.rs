@@ -94,3 +94,39 @@ fn every_eighth_datagram_is_acknowledged_at_once() {
     assert_eq!(since.reports, 20);
     assert!(world.agrees(0));
 }
+
+/// All that was sent changes while the window is full: nothing is in flight any more, and no report
+/// comes, as the endpoint has nothing to say.
+#[test]
+fn new_rates_do_not_wait_for_a_report_behind_a_full_window() {
+    let mut world = World::new(5, 1, 1, QUIET);
+    world.start(0);
+    world.run(5 * MILLI);
+    world.is_up_cut = true;
+    for _ in 0..40 {
+        world.version += 1;
+        world.run(MILLI);
+    }
+    world.is_up_cut = false;
+    world.version += 1;
+    let most = 3 * world.sessions_config.resend;
+    assert!(world.time_to_agree(0, 400 * MILLI) <= most);
+}
+
+#[test]
+fn ends_do_not_wait_for_an_answer_behind_a_full_window() {
+    let mut world = World::new(6, 1, 1, QUIET);
+    world.start(0);
+    world.run(5 * MILLI);
+    world.is_down_cut = true;
+    // A report each, before the first one counts as lost. All answers are lost.
+    for _ in 0..32 {
+        world.start(0);
+        world.tick();
+    }
+    (0..12).for_each(|_| world.tick());
+    (0..33).for_each(|_| world.end(0));
+    world.is_down_cut = false;
+    // The allocator sends its rates again only after 10 ms.
+    assert!(world.time_to_agree(0, 400 * MILLI) <= 5 * MILLI);
+}

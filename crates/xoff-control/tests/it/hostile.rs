@@ -104,7 +104,11 @@ struct Hostile {
 impl Hostile {
     /// Opens a connection as endpoint 0.
     fn connect(sessions: &mut Sessions, events: &mut Vec<Event>) -> Self {
-        let last = exchange(&mut endpoint_0(), sessions, 1, events);
+        Self::connect_at(1, sessions, events)
+    }
+
+    fn connect_at(now: u64, sessions: &mut Sessions, events: &mut Vec<Event>) -> Self {
+        let last = exchange(&mut endpoint_0(), sessions, now, events);
         let mut tokens = [0; 16];
         tokens.copy_from_slice(&last[8..24]);
         Self { keys: TagKeys::of(key_bytes(0)), tokens, sequence: 1 }
@@ -138,6 +142,28 @@ impl Hostile {
 fn two_sessions(config: SessionsConfig) -> Sessions {
     let endpoints = [0, 1].map(|id| (EndpointId(id), Key::new(key_bytes(id))));
     Sessions::new(config, &endpoints, [9; 32]).unwrap()
+}
+
+/// An endpoint that hears nothing goes on to acknowledge the same datagram. Many answers that are
+/// lost do not make its reports old: only time does.
+#[test]
+fn reports_are_as_old_as_what_they_acknowledge_however_many_answers_are_lost() {
+    let (config, began) = (SessionsConfig::default(), 5000 * MILLI);
+    let (mut sessions, mut events) = (two_sessions(config), Vec::new());
+    let mut endpoint = Hostile::connect_at(began, &mut sessions, &mut events);
+    let mut report = |now| {
+        // It acknowledges the first datagram, and asks for an answer.
+        let mut body = vec![0; 22];
+        (body[7], body[17]) = (1, 1);
+        let received = sessions.receive(&endpoint.report(0, &body), now, &mut events);
+        while sessions.transmit(now, &mut [0; 1500]).is_some() {}
+        received
+    };
+    for number in 1..=70 {
+        assert_eq!(report(began + number * MILLI), Ok(EndpointId(0)), "report {number}");
+    }
+    assert_eq!(report(began + config.silence), Ok(EndpointId(0)));
+    assert_eq!(report(began + config.silence + 1), Err(Refused::Stale));
 }
 
 #[test]

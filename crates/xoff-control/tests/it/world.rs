@@ -108,6 +108,10 @@ pub(crate) struct World {
     pub(crate) now: Nanos,
     pub(crate) random: Random,
     pub(crate) network: Network,
+    /// True while the network drops all that endpoints send.
+    pub(crate) is_up_cut: bool,
+    /// True while it drops all that allocators send.
+    pub(crate) is_down_cut: bool,
     pub(crate) servers: Vec<Server>,
     pub(crate) allocators: Vec<Allocator>,
     /// By time of arrival.
@@ -129,6 +133,8 @@ impl World {
             now: 0,
             random: Random(seed),
             network,
+            is_up_cut: false,
+            is_down_cut: false,
             servers: Vec::new(),
             allocators: Vec::new(),
             in_flight: BTreeSet::new(),
@@ -194,6 +200,13 @@ impl World {
 
     fn send(&mut self, to: To, datagram: &[u8]) {
         self.recorded.push(datagram.to_vec());
+        let is_cut = match to {
+            To::Endpoint(..) => self.is_down_cut,
+            To::Allocator(..) => self.is_up_cut,
+        };
+        if is_cut {
+            return;
+        }
         let copies = 1 + u64::from(self.random.percent(self.network.twice_percent));
         for _ in 0..copies {
             if !self.random.percent(self.network.loss_percent) {
