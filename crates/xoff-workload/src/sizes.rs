@@ -186,7 +186,12 @@ fn read_point(row: &Row<'_>) -> Result<Point, TableError> {
     if size > LARGEST {
         return Err(row.error(format!("size_bytes {size} is too large: the limit is {LARGEST}")));
     }
-    Ok(Point { size: size as f64, cdf: row.number(1)? })
+    let cdf: f64 = row.number(1)?;
+    if !(0.0..=1.0).contains(&cdf) {
+        let problem = format!("cdf is {cdf}: it must be between 0 and 1 (shares, not percent)");
+        return Err(row.error(problem));
+    }
+    Ok(Point { size: size as f64, cdf })
 }
 
 fn check_order(row: &Row<'_>, before: Point, point: Point) -> Result<(), TableError> {
@@ -213,8 +218,7 @@ fn check_ends(
         return Err(first_row.error(problem));
     }
     if last.cdf != 1.0 {
-        let problem = format!("the last cdf is {}: it must be 1 (shares, not percent)", last.cdf);
-        return Err(last_row.error(problem));
+        return Err(last_row.error(format!("the last cdf is {}: it must be 1", last.cdf)));
     }
     Ok(())
 }

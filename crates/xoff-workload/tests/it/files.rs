@@ -84,8 +84,13 @@ fn a_table_runs_from_0_to_1() {
     );
     assert_eq!(
         row_error("1,0\n3,100\n"),
-        "t.csv, line 3: the last cdf is 100: it must be 1 (shares, not percent)"
+        "t.csv, line 3: cdf is 100: it must be between 0 and 1 (shares, not percent)"
     );
+    assert_eq!(
+        row_error("1,0\n2,1.9\n3,1\n"),
+        "t.csv, line 3: cdf is 1.9: it must be between 0 and 1 (shares, not percent)"
+    );
+    assert_eq!(row_error("1,0\n3,0.9\n"), "t.csv, line 3: the last cdf is 0.9: it must be 1");
     // No flow has the last size of the second table.
     for (table, line, mean) in
         [("0,0\n0,1\n", 3, "0"), ("0,0\n0,1\n1500,1\n", 4, "0"), ("0,0\n0,0.75\n2,1\n", 4, "0.5")]
