@@ -29,7 +29,7 @@ def named(path=None, cdf=None, cls=None):
         "monitors.long.utilisation",
         "fairness.score",
         "flows.slowdown.p99",
-        "queries.query.all.p99_us",
+        "queries.background.all.p99_us",
         "senders.jain",
     ],
 )
@@ -47,6 +47,7 @@ def test_what_runs_have_is_accepted(path):
         ("buffer", "`buffer` of the summary is not a number"),
         ("digest", "`digest` of the summary is not a number"),
         ("buffer.cdf", "`buffer.cdf` of the summary is not a number"),
+        ("queries.qurey.all.p99_us", "no run has a class `qurey`; there are background"),
         ("classes.bakground.all.p99", "class `bakground` (did you mean `background`?)"),
     ],
 )
@@ -59,6 +60,9 @@ def test_a_path_that_no_run_has_is_refused_at_its_place(path, message):
 def test_distributions_and_classes_are_checked_too():
     refuse_unknown(named(cdf="bfc.sharing_flows", cls="background"), PACKETS)
     refuse_unknown(named(cdf="samples.bytes"), PACKETS)
+    refuse_unknown(named(cdf="queries.background.priority3"), PACKETS)
+    with pytest.raises(UsageError, match="no run has a class `query`"):
+        refuse_unknown(named(cdf="queries.query.priority3"), PACKETS)
     with pytest.raises(UsageError, match="`frame` of the summary is not a distribution"):
         refuse_unknown(named(cdf="frame"), PACKETS)
     with pytest.raises(UsageError, match="no run has a class `incast`; there are a, b"):
@@ -71,6 +75,12 @@ def test_each_engine_has_numbers_of_its_own():
     refuse_unknown(named("iterations.p50"), [Kind(), Kind("convergence")])
     with pytest.raises(UsageError, match="the summary has no key `iterations`"):
         refuse_unknown(named("iterations.p50"), [Kind("fluid")])
+
+
+def test_only_runs_of_packets_have_results_by_class():
+    text = '[[traffic]]\nclass = "background"\n'
+    assert Kind.of(text) == Kind(None, ("background",))
+    assert Kind.of(f'engine = "fluid"\n{text}') == Kind("fluid")
 
 
 def test_every_engine_has_a_declared_summary():

@@ -114,7 +114,7 @@ def test_changed_settings_are_said_everywhere(papers, tmp_path, monkeypatch, cap
     assert main(command) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["settings"] == ["run.degree=30"]
-    assert "cases differ in `run.degree`: with --set they no longer do" in err
+    assert "cases differ in `run.degree`, and --set gives all of them the same value" in err
     (table,) = (tmp_path / "out").rglob("table.md")
     assert "changed: run.degree=30" in table.read_text()
     assert "run.degree=30" in table.parent.name

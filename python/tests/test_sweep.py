@@ -91,8 +91,6 @@ def test_zipped_settings_change_together(grid_file):
         ),
         (('statistic = "mean"', 'statistic = "median"'), "unknown statistic `median`"),
         (("[grid]", "[gird]"), "unknown key `gird` (did you mean `grid`?)"),
-        (("run.slices=2", "degree=30"), "`degree=30` has no effect: the sweep varies `degree`"),
-        (("run.slices=2", "seed=7"), "`seed=7` has no effect: the sweep varies `seed`"),
         (("[10, 20]", "[10]"), "`level` of `mean` needs a setting with several numbers"),
         (('scenario = "small.toml"', 'scheme = "bfc"'), "is a scenario: `xoff run` runs it"),
     ],
@@ -180,8 +178,16 @@ def test_a_refused_point_ends_the_sweep_before_it_runs(grid_file, tmp_path):
 
 
 def test_set_cannot_change_what_the_sweep_varies(grid_file, tmp_path):
-    with pytest.raises(UsageError, match="`scheme=pfc` has no effect: the sweep varies `scheme`"):
-        sweep(grid_file, tmp_path / "out", set=["scheme=pfc"])
+    for override in ("scheme=pfc", "run.degree=30", "seed=7"):
+        with pytest.raises(UsageError, match=f"`{override}` has no effect: the sweep varies it"):
+            sweep(grid_file, tmp_path / "out", set=[override])
+
+
+@pytest.mark.real_engine
+@pytest.mark.parametrize("name", ["load", "traffic.0.load", "traffic.background.load"])
+def test_a_varied_setting_is_known_by_all_its_names(tmp_path, name):
+    with pytest.raises(UsageError, match="has no effect: the sweep varies it"):
+        prepare(SHIPPED / "pfc-spread.toml", tmp_path / "out", set=[f"{name}=0.9"])
 
 
 def test_a_sweep_leaves_runs_alone(scenario, tmp_path, monkeypatch):
@@ -197,10 +203,17 @@ def test_a_sweep_leaves_runs_alone(scenario, tmp_path, monkeypatch):
 
 def test_a_refused_sweep_of_a_scenario_leaves_nothing(scenario, tmp_path):
     text = scenario.read_text()
-    with pytest.raises(UsageError):
-        sweep(text, tmp_path / "out", grid={"run.degre": [10, 20]})
-    assert not (tmp_path / "out").exists()
-    sweep(text, tmp_path / "out", grid={"run.degree": [10, 20]})
+    values = {"run.degree": [10, 20]}
+    for given, options in (
+        ({"run.degre": [10, 20]}, {}),
+        (values, {"x": "run.degre"}),
+        (values, {"levels": {"p98": 3}}),
+        (values, {"max_wall": "10 parsecs"}),
+    ):
+        with pytest.raises(UsageError):
+            sweep(text, tmp_path / "new" / "out", grid=given, **options)
+        assert not (tmp_path / "new").exists()
+    sweep(text, tmp_path / "out", grid=values)
     kept = (tmp_path / "out" / "scenario.toml").read_text()
     with pytest.raises(UsageError):
         sweep(text + "\n# changed\n", tmp_path / "out", grid={"run.degre": [10, 20]})

@@ -250,8 +250,8 @@ def _advice(folder: Path, manifest: Mapping[str, Any]) -> str:
     if EarlyEnd.read(manifest) is None:
         return AGAIN
     return (
-        f"read this part with `xoff report {folder}` or xoff.load({str(folder)!r}, partial=True), "
-        f"or {AGAIN}"
+        f"{AGAIN}, or read this part with `xoff report {folder}` or "
+        f"xoff.load({str(folder)!r}, partial=True)"
     )
 
 

@@ -43,7 +43,10 @@ STOP_S = 0.7
 
 @dataclass(frozen=True)
 class Kind:
-    """What a run has to read numbers from: its engine (None: of packets) and traffic classes."""
+    """What a run has to read numbers from: its engine (None: of packets) and traffic classes.
+
+    Only runs of packets have results by class.
+    """
 
     engine: str | None = None
     classes: tuple[str, ...] = ()
@@ -52,8 +55,9 @@ class Kind:
     def of(effective: str) -> Kind:
         """Return that of an effective scenario."""
         known = parse_toml(effective)
-        classes = (str(entry["class"]) for entry in known.get("traffic", ()))
-        return Kind(known.get("engine"), tuple(classes))
+        if engine := known.get("engine"):
+            return Kind(engine)
+        return Kind(None, tuple(str(entry["class"]) for entry in known.get("traffic", ())))
 
 
 @dataclass
@@ -181,7 +185,7 @@ def _planned(job: Job) -> Job:
     try:
         found = load(folder)
     except UsageError as error:
-        job.damage = str(error).removesuffix(f"; {AGAIN}")
+        job.damage = str(error).partition(f"; {AGAIN}")[0]
         return job
     if found.effective != job.effective:
         job.damage = f"{folder} contains the run of another scenario"

@@ -59,15 +59,20 @@ def refuse_unknown(named: Iterable[Named], kinds: Iterable[Kind]) -> None:
             found = _follow(one.cdf, one.where, summaries)
             if "cdf" not in _keys(found):
                 raise UsageError(f"{one.where}: `{one.cdf}` of the summary is not a distribution")
-        for cls in filter(None, (one.cls, _class_in(one.path))):
+        for cls in filter(None, (one.cls, _class_in(one.path), _class_in(one.cdf))):
             if cls not in classes:
                 hint = suggestion(cls, classes) or f"; there are {', '.join(classes) or 'none'}"
                 raise UsageError(f"{one.where}: no run has a class `{cls}`{hint}")
 
 
 def _class_in(path: str | None) -> str | None:
-    """Return the class in `classes.NAME...`; None without a name."""
-    first, _, rest = (path or "").partition(".")
+    """Return the class in `classes.NAME...` or `queries.NAME...`; None without a name."""
+    if path is None:
+        return None
+    if completions.is_completion(path):
+        *_, last = path.split(".")
+        return completions.parse(path, measured=last in completions.MEASURES)[1]
+    first, _, rest = path.partition(".")
     name = rest.partition(".")[0]
     return name if first == "classes" and name and not name.isdigit() else None
 

@@ -46,7 +46,7 @@ def with_settings(
 
 
 def made_alike(points: Sequence[Point], overrides: Sequence[str]) -> list[str]:
-    """Return the keys of `--set` overrides to which points give different values."""
+    """Return the keys of `--set` overrides to which these points give different values."""
     keys = dict.fromkeys(override.partition("=")[0].strip() for override in overrides)
     return [key for key in keys if len({_value(point, key) for point in points}) > 1]
 

@@ -160,9 +160,12 @@ def prepare(name: str, options: Options) -> Prepared:
     open_ones = [one for one in open_ones if one.concerns(folder.name)]
     found = readings.apply(experiment.points, open_ones)
     unchanged: list[str] = []
-    alike = points.made_alike(found, options.settings)
+    alike: list[str] = []
     if options.settings:
+        before = found
         found, unchanged = points.with_settings(found, options.settings)
+        changed = [old for old, new in zip(before, found, strict=True) if old != new]
+        alike = points.made_alike(changed, options.settings)
     if options.seeds:
         found = points.with_seeds(found, dict.fromkeys(points.seeds(found), options.seeds))
     out = options.out or Path("out") / options.folder(name)
@@ -197,7 +200,7 @@ def run(prepared: Prepared, line: Line) -> Outcome:
         line.note(f"the settings mean nothing to {', '.join(prepared.unchanged)}: left as they are")
     if prepared.alike:
         keys = ", ".join(f"`{key}`" for key in prepared.alike)
-        line.note(f"cases differ in {keys}: with --set they no longer do, whatever their names say")
+        line.note(f"cases differ in {keys}, and --set gives all of them the same value")
     outcome = _attempt(prepared, line)
     began = time.monotonic()
     while (more := _more_seeds(outcome)) and time.monotonic() - began < prepared.options.budget_s:

@@ -43,7 +43,7 @@ class Source:
             return ask(given)
         except ScenarioError:
             self._refuse_other_files()
-            meant = self._meant(given)
+            meant = self.meant(given)
             if meant == given:
                 raise
             return ask(meant)
@@ -62,7 +62,8 @@ class Source:
             if any(key in tables for key in keys):
                 raise ScenarioError(f"error: {self.file} is {kind}: use `{command}`") from None
 
-    def _meant(self, overrides: list[str]) -> list[str]:
+    def meant(self, overrides: list[str]) -> list[str]:
+        """Return overrides with whole paths. Raises `ScenarioError` for an unknown name."""
         try:
             tables = parse_toml(self.text)
         except ValueError:  # a case of another simulator, or an error that the engine places

@@ -298,7 +298,7 @@ pub(crate) mod tests {
             ("idle", "programs = \"p\"\nidle", "`programs` goes with"),
             ("key = \"k\"", "key = \"none\"", "No such file"),
             ("idle", "user = \"root\"\nidle", "without privileges"),
-            ("idle", "metrics = \"10.0.0.1:9431\"\nidle", "must be of this machine"),
+            ("idle", "metrics = \"10.0.0.1:9431\"\nidle", "must be a loopback address"),
             ("idle", "metrics = \"9431\"\nidle", "`metrics`: invalid socket address"),
             ("idle", "congestion_control = \"cubic\"\nidle", "must begin with `xoff_ft`"),
         ] {

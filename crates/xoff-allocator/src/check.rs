@@ -1,4 +1,4 @@
-//! Values of a configuration file that cannot be.
+//! Refuses invalid values of a configuration file.
 
 use xoff_control::Nanos;
 use xoff_control::wire::REPORT_EVENTS;
@@ -9,9 +9,12 @@ use crate::config::{BackupEntry, Config, EndpointEntry, NetworkEntry, STEP_LIMIT
 const RACKS: u32 = 1 << 20;
 /// The longest lifetime. Messages have it in microseconds, in 32 bits.
 const LONGEST_LIFETIME: Nanos = u32::MAX as Nanos * 1000;
+/// The shortest silence before a takeover. A backup asks the first allocator eight times in it, but
+/// once a millisecond at most.
+const SHORTEST_TAKEOVER: Nanos = 8_000_000;
 
 impl Config {
-    /// Refuses what cannot be.
+    /// Checks every value.
     ///
     /// # Errors
     /// What is wrong, and what to write instead.
@@ -47,7 +50,9 @@ impl Config {
         let is_clos = matches!(self.network, NetworkEntry::Clos { .. });
         let is_listed = matches!(self.network, NetworkEntry::Paths { .. });
         match endpoint.rack {
-            None if is_clos => Err("a \"clos\" network needs its `rack`, such as 0".into()),
+            None if is_clos => {
+                Err("a \"clos\" network needs its `rack`: write any for a backup".into())
+            }
             Some(_) if !is_clos => {
                 Err("`rack` has no meaning without kind = \"clos\": leave it out".into())
             }
@@ -107,12 +112,23 @@ impl Config {
     }
 
     fn check_backup(&self) -> Result<(), String> {
-        let Some(BackupEntry { primary, address, .. }) = &self.backup else { return Ok(()) };
-        if primary.is_ipv4() == address.is_ipv4() {
+        let Some(BackupEntry { primary, address, takeover, .. }) = &self.backup else {
             return Ok(());
+        };
+        if primary.is_ipv4() != address.is_ipv4() {
+            return Err(format!(
+                "backup: `primary` {primary} and `address` {address} must both be IPv4, or both \
+                 IPv6"
+            ));
         }
-        Err(format!(
-            "backup: `primary` {primary} and `address` {address} must both be IPv4, or both IPv6"
-        ))
+        // A busy allocator answers once in an iteration, and an answer may be lost.
+        if takeover.0 < SHORTEST_TAKEOVER.max(4 * self.iteration.0) {
+            return Err(
+                "backup: `takeover` must be at least 8ms and four times `iteration`: a busy \
+                        allocator answers once in an iteration"
+                    .into(),
+            );
+        }
+        Ok(())
     }
 }

@@ -26,14 +26,14 @@ pub struct Server {
 /// Checks an address from a configuration file.
 ///
 /// # Errors
-/// If it is not of this machine.
+/// If it is not a loopback address.
 pub fn check_address(address: SocketAddr) -> Result<(), String> {
     if address.ip().is_loopback() {
         return Ok(());
     }
     Err(format!(
-        "metrics = \"{address}\": metrics are served without password, so the address must be of \
-         this machine, such as \"127.0.0.1:9430\""
+        "metrics = \"{address}\": metrics are served without password, so the address must be a \
+         loopback address, such as \"127.0.0.1:9430\""
     ))
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from xoff.sweeps.grid import (
     choose,
     grid_of,
     read_grid,
-    refuse_unclear,
+    refuse_dead,
     seeds_of,
     with_baseline,
     with_levels,
@@ -150,16 +150,20 @@ def sweep(
     are in `Swept.failures`; the rest is written. Raises `UsageError` or `ScenarioError` before
     anything runs, `Interrupted` on Ctrl-C.
     """
-    if grid is not None:
-        prepared = _prepare_grid(given, grid, measures, out, set, seeds, max_memory)
-    elif measures is not None or not isinstance(given, (str, os.PathLike)):
-        raise UsageError("a sweep of a scenario requires `grid`: the values of settings that vary")
-    else:
-        prepared = prepare(Path(as_path(given, "a sweep")), out, set, seeds, max_memory)
-    prepared = prepared.asked(levels, relative_to, relation)
-    prepared.limit(Budget.of(max_wall, max_packet_hops))
-    choose(prepared.grid, x, y)
-    prepared.skip_failed(again)
+    # What a refusal undoes.
+    with ExitStack() as undo:
+        if grid is not None:
+            prepared = _prepare_grid(given, grid, measures, out, set, seeds, max_memory, undo)
+        elif measures is not None or not isinstance(given, (str, os.PathLike)):
+            raise UsageError(
+                "a sweep of a scenario requires `grid`: the values of settings that vary"
+            )
+        else:
+            prepared = prepare(Path(as_path(given, "a sweep")), out, set, seeds, max_memory)
+        prepared = prepared.asked(levels, relative_to, relation)
+        prepared.limit(Budget.of(max_wall, max_packet_hops))
+        choose(prepared.grid, x, y)
+        prepared.skip_failed(again)
     line = line_for(progress)
     if not extras.has(extras.PLOT):
         line.note(extras.without_figures())
@@ -326,7 +330,6 @@ def prepare(
     grid = replace(grid, overrides=(*grid.overrides, *set))
     if seeds is not None:
         grid = replace(grid, seeds=seeds_of(seeds, "--seeds"))
-    refuse_unclear(grid)
     return _planned(grid, placing.folder(out, file.stem), max_memory)
 
 
@@ -338,18 +341,20 @@ def _prepare_grid(
     set: Iterable[str],
     seeds: int | Sequence[int] | None,
     max_memory: str | int | None,
+    undo: ExitStack,
 ) -> Prepared:
     """Prepare a scenario with the values of settings that vary."""
     found = source.read(given)
     name = placing.default_name(found)
     place = placing.folder(out, placing.folder_name(name))
-    with placing.as_file(found, place) as scenario:
-        grid = grid_of(name, scenario, tuple(set), values, seeds or (), measures)
-        return _planned(grid, place, max_memory)
+    scenario = undo.enter_context(placing.as_file(found, place))
+    grid = grid_of(name, scenario, tuple(set), values, seeds or (), measures)
+    return _planned(grid, place, max_memory)
 
 
 def _planned(grid: Grid, place: Path, max_memory: str | int | None) -> Prepared:
     planned = jobs.plan(grid.points(), place / "runs", max_memory)
+    refuse_dead(grid)
     measures = (
         paths.Named.of(f"{grid.file}: measure `{one.name}`", one.term) for one in grid.measures
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from xoff import units
+from xoff import source, units
 from xoff.errors import UsageError
 from xoff.experiment import Point, plain
 from xoff.metrics import COMPARISONS, Term
@@ -247,16 +247,8 @@ def _crossed(table: Mapping[str, Any], where: str) -> list[Axis]:
 
 
 def refuse_unclear(grid: Grid) -> None:
-    """Refuse names given twice, overrides without effect, and levels that cannot be passed.
-
-    Raises `UsageError`.
-    """
+    """Refuse names given twice, and levels that cannot be passed. Raises `UsageError`."""
     file = grid.file
-    varied = [*grid.keys, *(["seed"] if grid.seeds else [])]
-    for override in grid.overrides:
-        key = override.partition("=")[0].strip()
-        if any(_same_setting(key, one) for one in varied):
-            raise UsageError(f"{file}: `{override}` has no effect: the sweep varies `{key}`")
     names = (name + end for name in grid.columns for end in ("", *ENDS))
     refuse_twins([*RESERVED, *grid.keys, *names], f"{file}: two columns of the tables are named")
     refuse_twins((one.label for one in grid.combinations()), f"{file}: given twice:")
@@ -266,9 +258,18 @@ def refuse_unclear(grid: Grid) -> None:
         raise UsageError(f"{file}: `level` of `{levels[0]}` needs a setting with several numbers")
 
 
-def _same_setting(one: str, other: str) -> bool:
-    """Return whether two paths name the same setting; the last part of a path may be enough."""
-    return one == other or one.endswith(f".{other}") or other.endswith(f".{one}")
+def refuse_dead(grid: Grid) -> None:
+    """Refuse overrides of settings that the sweep varies: they have no effect.
+
+    Raises `UsageError`, or `ScenarioError` for an unknown name.
+    """
+    given = source.read(grid.scenario)
+    paths = given.meant(list(grid.overrides))
+    seed = (grid.seeds or (None,))[0]
+    varied = {one.partition("=")[0] for one in given.meant(_sets(next(grid.combinations()), seed))}
+    for override, path in zip(grid.overrides, paths, strict=True):
+        if path.partition("=")[0] in varied:
+            raise UsageError(f"{grid.file}: `{override}` has no effect: the sweep varies it")
 
 
 def _refuse_unknown_baseline(grid: Grid) -> None:

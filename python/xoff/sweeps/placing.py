@@ -50,18 +50,18 @@ def as_file(given: source.Source, place: Path) -> Iterator[Path]:
         yield Path(given.file)
         return
     file = place / SCENARIO
-    before = file.read_text(encoding="utf-8") if file.is_file() else None
-    new = not place.exists()
+    new = [folder for folder in (place, *place.parents) if not folder.exists()]
     with writing(file, UsageError):
+        before = file.read_bytes() if file.is_file() else None
         place.mkdir(parents=True, exist_ok=True)
         replace_text(file, _anchored(given))
     try:
         yield file
     except BaseException:
         with suppress(OSError):
-            file.unlink() if before is None else replace_text(file, before)
-            if new:
-                place.rmdir()
+            file.unlink() if before is None else file.write_bytes(before)
+            for folder in new:
+                folder.rmdir()
         raise
 
 

@@ -31,7 +31,7 @@ fn mistakes_are_named_with_what_to_write() {
         ("events_per_second = 0", switch, "`events_per_second` must be at least 1"),
         ("events_at_once = 691", switch, "`events_at_once` must be at least 692"),
         ("resend = \"2s\"", switch, "shorter than `silence`"),
-        ("metrics = \"10.0.0.9:9430\"", switch, "must be of this machine"),
+        ("metrics = \"10.0.0.9:9430\"", switch, "must be a loopback address"),
         ("wait = \"never\"", switch, "`block` or `poll`"),
         ("gamma = 1.0", switch, "longest path, which has 2 links"),
         ("", "kind = \"ring\"", "`big-switch`, `clos`, `paths`"),
@@ -64,6 +64,18 @@ fn mistakes_are_named_with_what_to_write() {
         found.contains("`primary` [::1]:4300 and `address` 10.0.0.2:4302 must both"),
         "{found}"
     );
+    let takeover = |takeover: &str, settings: &str| {
+        let backup = "[backup]\nprimary = \"10.0.0.1:4300\"\naddress = \"10.0.0.2:4302\"\nid = 9\n";
+        let backup = format!("{backup}key = \"k\"\ntakeover = \"{takeover}\"\n");
+        Config::parse(&(with(settings, switch) + &backup)).map(drop)
+    };
+    for (least, less, settings) in
+        [("8ms", "7999us", ""), ("100ms", "99ms", "iteration = \"25ms\"")]
+    {
+        assert_eq!(takeover(least, settings), Ok(()));
+        let found = takeover(less, settings).unwrap_err().to_string();
+        assert!(found.contains("`takeover` must be at least 8ms and four times"), "{found}");
+    }
 }
 
 #[test]

@@ -461,7 +461,6 @@ fn labels_that_nobody_reads_are_refused() {
     }
 }
 
-/// Without a link, switches of a layer choose among different numbers of paths.
 /// A file's column of classes is refused where the key `priority` is.
 #[test]
 fn columns_of_classes_are_refused_where_there_is_one_class() {
@@ -492,6 +491,7 @@ fn columns_of_classes_are_refused_where_there_is_one_class() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// Without a link, switches of a layer choose among different numbers of paths.
 #[test]
 fn links_that_go_down_are_refused_where_paths_are_symmetric() {
     let fault = "[[fault]]\nkind = \"link-down\"\nlink = \"leaf:0,spine:1\"\nat = \"10us\"\n";
