@@ -9,6 +9,7 @@ import pytest
 
 import xoff
 from xoff import cli, importing
+from xoff.strict import tomllib
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -126,6 +127,14 @@ def test_nothing_is_overwritten(tmp_path, capsys):
 def test_a_missing_file_is_named(tmp_path, capsys):
     assert cli.main(["import", str(tmp_path / "no.goal")]) == 2
     assert "no.goal: No such file or directory" in capsys.readouterr().err
+    assert cli.main(["import", str(tmp_path / "no.0.et")]) == 2
+    assert "no.0.et: no such file" in capsys.readouterr().err
+
+
+def test_a_name_cannot_end_the_comment_that_it_is_in(tmp_path):
+    file = tmp_path / "x\nseed = 7\n#.csv"
+    file.write_text("src,dst,size_bytes,start_ps\n0,7,1000,0\n")
+    assert "seed" not in tomllib.loads(importing.scenario_of(file, tmp_path))
 
 
 def test_groups_under_another_name_can_be_given(tmp_path):

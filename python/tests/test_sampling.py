@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from xoff import sampling
-from xoff.batches import STEP
+from xoff.batches import STEP, of_sizes
 from xoff.metrics import Term
 from xoff.result import Result
 from xoff.sampling import over_seeds
@@ -124,6 +124,24 @@ def test_a_range_in_packets_is_pooled_from_rows():
     assert (every.low, every.high) == (pytest.approx(50.0, rel=1 / 512), math.inf)
     assert found("p50", low_packets=2).high == pytest.approx(2.0, rel=1 / 512)
     assert found("count", low_packets=2).low == 4 * (rows // 2 + 20)
+
+
+def test_flows_that_begin_outside_the_measured_time_count_for_the_nearest_batch():
+    bins = [{"low_bytes": 0, "high_bytes": None}]
+    summary = {"classes": [{"class": "background", "bins": bins}], "warmup_ps": 100}
+    summary |= {"measured_ps": 1000}
+    starts = [50, 100, 1099, 1100, 5000]
+    flows = pa.table(
+        {
+            "class": [0] * len(starts),
+            "size_bytes": [1000] * len(starts),
+            "start_ps": pa.array(starts, pa.uint64()),
+            "slowdown": [1.0] * len(starts),
+        }
+    )
+    tables = {**run_of([], [], "bin0")._tables, "flows": flows}
+    run = Result(summary, f"[run]\nbatches = {BATCHES}\n", "", None, tables)
+    assert of_sizes(run, "background", 0, math.inf)["batch"].tolist() == [0, 0, 9, 9, 9]
 
 
 def test_ranges_in_packets_need_every_row():

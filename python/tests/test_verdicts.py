@@ -6,6 +6,7 @@ import pytest
 from test_sampling import drawn, run_of
 
 from xoff.claims import load_claims
+from xoff.result import Result
 from xoff.verdicts import evaluate
 
 RATIO = """
@@ -63,6 +64,40 @@ def test_a_claim_that_rests_on_unfinished_flows_is_undecided(tmp_path):
     assert lower.measured["B/A"].interval[1] == math.inf
     assert judged(tmp_path, results, low=1.2, high=5.0).verdict == "undecided"
     assert judged(tmp_path, results, high=1.0).verdict == "fails"
+
+
+def test_unfinished_flows_that_bound_a_number_in_some_draws_leave_it_undecided(tmp_path):
+    """The last batch has nine: twice drawn, they are the 99th percentile."""
+    done = [(i % 9, 2.0) for i in range(891)] + [(9, 2.0)] * 100
+    results = {"A": [run_of(done, [(9, 50.0)] * 9)]}
+    text = RATIO.replace('"ratio"', '"value"').replace('["B", "A"]', '["A"]')
+    text = text.replace('"mean"', '"p99"')
+    found = judged(tmp_path, results, high=60.0, text=text)
+    assert found.measured["A"].value == pytest.approx(2.0)
+    assert found.measured["A"].interval[1] == math.inf
+    assert found.verdict == "undecided"
+    assert judged(tmp_path, results, low=1.0, text=text).verdict == "holds"
+
+
+def seeds_of(values):
+    """Runs with a number each, without batches."""
+    return [Result({"drops_packets": value}, "", "", None, {}) for value in values]
+
+
+def test_no_draw_of_a_number_changes_its_sign(tmp_path):
+    """Seeds of 1, 1 and 10 say little of the mean, but not that it may be negative."""
+    results = {"A": seeds_of([1, 1, 10]), "B": seeds_of([8, 8, 8])}
+    text = RATIO.replace('statistic = "mean"', 'path = "drops_packets"')
+    assert judged(tmp_path, results, high=3.0, text=text).verdict == "undecided"
+    assert judged(tmp_path, results, low=0.0, text=text).verdict == "holds"
+
+
+def test_terms_of_one_case_that_differ_in_scale_are_told_apart(tmp_path):
+    text = RATIO.replace('metric = "ratio"', 'metric = "difference"')
+    text = text.replace('cases = ["B", "A"]\nstatistic = "mean"', 'path = "drops_packets"')
+    terms = 'terms = [{ case = "A", scale = 3 }, { case = "A" }]\n'
+    found = judged(tmp_path, {"A": seeds_of([4, 4])}, low=7.9, high=8.1, text=text + terms)
+    assert found.verdict == "holds"
 
 
 def test_the_order_alone_is_the_direction(tmp_path):

@@ -51,8 +51,10 @@ def of_sizes(result: Result, cls: str, low_bytes: float, high_bytes: float) -> d
     table, summary = result.flows, result.summary
     own = rows.of_sizes(result, cls, low_bytes, high_bytes)
     values = table["slowdown"].to_numpy()[own]
-    since = table["start_ps"].to_numpy()[own] - np.uint64(summary["warmup_ps"])
-    batch = since * np.uint64(result.batch_count) // np.uint64(summary["measured_ps"])
+    # A flow of a job may begin outside the measured time; it counts for the nearest batch.
+    warmup, count = np.uint64(summary["warmup_ps"]), np.uint64(result.batch_count)
+    since = np.maximum(table["start_ps"].to_numpy()[own], warmup) - warmup
+    batch = np.minimum(since * count // np.uint64(summary["measured_ps"]), count - np.uint64(1))
     ones = np.ones(len(values))
     parts = [
         {

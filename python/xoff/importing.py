@@ -117,6 +117,8 @@ def _chakra(prefix: str) -> Trace:
         for path in start.parent.glob(f"{_escaped(start.name)}.*.et")
         if (found := re.search(r"\.(\d+)\.et$", path.name))
     )
+    if not numbers:
+        raise UsageError(f"cannot read {prefix}.0.et: no such file")
     missing = next((at for at, number in enumerate(numbers) if at != number), None)
     if missing is not None:
         raise UsageError(f"{prefix}.{missing}.et is missing, but {prefix}.{numbers[-1]}.et exists")
@@ -274,8 +276,10 @@ def _comments(trace: Trace, derived: dict[str, str]) -> list[str]:
     by_kind = derived.get("collectives_by_kind", '""').strip('"')
     values = {**derived, "by_kind": f" ({by_kind})" if by_kind else ""}
     parts = [text for key, text in _BECAME.items() if derived.get(key, "0") != "0"]
+    # A name may have line breaks, which would end the comment.
+    what = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in trace.what)
     return [
-        f"Imported from {trace.what}.",
+        f"Imported from {what}.",
         *[f"  {text.format(**values)}" for text in parts],
         _LEFT_OUT[trace.kind],
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,7 +53,7 @@ def slowdown_axes(ax: Axes, results: Runs, stat: str, cls: str | None = None) ->
     drawn = False
     for index, (label, runs) in enumerate(as_lists(results).items()):
         xs, ys = _slowdown_curve(runs, stat, cls)
-        ax.plot(xs, ys, label=label, **line_style(index))
+        ax.plot(xs, ys, label=named(label), **line_style(index))
         drawn = drawn or any(math.isfinite(y) for y in ys)
     if drawn:
         ax.set_xscale("log")
@@ -129,7 +130,7 @@ def cdf_axes(
         if points and has_it(runs[0]):
             look = {**line_style(index), "marker": None}
             xs, ys = zip(*points, strict=True)
-            ax.step([x * scale for x in xs], ys, where="post", label=label, **look)
+            ax.step([x * scale for x in xs], ys, where="post", label=named(label), **look)
     ax.set_ylim(0, 1.01)
     ax.set_xlabel(x_label)
     ax.set_ylabel("fraction of time")
@@ -142,7 +143,7 @@ def any_cdf_axes(ax: Axes, results: Runs, cdf: str, x_label: str) -> None:
         if points:
             look = {**line_style(index), "marker": None}
             xs, ys = zip(*points, strict=True)
-            ax.step(xs, ys, where="post", label=label, **look)
+            ax.step(xs, ys, where="post", label=named(label), **look)
     ax.set_ylim(0, 1.01)
     ax.set_xlabel(x_label)
     ax.set_ylabel("fraction")
@@ -183,7 +184,7 @@ def monitored_flows_axes(ax: Axes, results: Runs, queues: int | None = None) -> 
         if points:
             look = {**line_style(index), "marker": None}
             xs, ys = zip(*points, strict=True)
-            ax.step(xs, ys, where="post", label=label, **look)
+            ax.step(xs, ys, where="post", label=named(label), **look)
     ax.set_ylim(0, 1.01)
     ax.set_xlabel("active flows at the bottleneck")
     ax.set_ylabel("fraction of time")
@@ -197,7 +198,7 @@ def size_axes(ax: Axes, results: Runs) -> None:
         sizes = np.sort(np.concatenate([rows.values(run, "size_bytes") for run in runs]))
         look = {**line_style(index), "marker": None}
         shares = np.arange(1, len(sizes) + 1) / max(1, len(sizes))
-        ax.step(sizes, shares, where="post", label=label, **look)
+        ax.step(sizes, shares, where="post", label=named(label), **look)
     ax.set_xscale("log")
     ax.set_ylim(0, 1.01)
     ax.set_xlabel("flow size (bytes)")
@@ -215,7 +216,7 @@ def completion_axes(ax: Axes, results: Runs, cdf: str, y_from: float = 0.0) -> N
         if points:
             look = {**line_style(index), "marker": None}
             times, shares = zip(*points, strict=True)
-            ax.step([us * 1e-3 for us in times], shares, where="post", label=label, **look)
+            ax.step([us * 1e-3 for us in times], shares, where="post", label=named(label), **look)
     ax.set_xlim(left=0)
     ax.set_ylim(y_from, 1 + 0.01 * (1 - y_from))
     ax.set_xlabel("completion time (ms)")
@@ -243,7 +244,7 @@ def trace_axes(
         scale = 1.0
     for index, (label, (times, values)) in enumerate(traces.items()):
         look = {**line_style(index), "marker": None}
-        ax.step(times * per_us, values * scale, where="post", label=label, **look)
+        ax.step(times * per_us, values * scale, where="post", label=named(label), **look)
     if level is not None:
         shown = level * 1e3 * scale if column == "bytes" else level
         ax.axhline(shown, color="0.4", linewidth=1.5, label=f"{shown:g}")
@@ -299,7 +300,7 @@ def series_axes(ax: Axes, results: Runs, column: str, span: float) -> None:
             xs = (xs - xs[0]) * 1e-6
         shown = (xs <= span) & np.isfinite(ys)
         look = {**line_style(index), "marker": None}
-        ax.plot(xs[shown], ys[shown], label=label, **look)
+        ax.plot(xs[shown], ys[shown], label=named(label), **look)
     ax.set_xlabel(by)
     ax.set_ylabel(SERIES_LABELS[column])
 
@@ -315,7 +316,7 @@ def columns_axes(
         table = runs[0].samples
         few = table.num_rows <= 20
         look = line_style(index) if few else {**line_style(index), "marker": None}
-        ax.plot(table[over].to_numpy(), table[column].to_numpy(), label=label, **look)
+        ax.plot(table[over].to_numpy(), table[column].to_numpy(), label=named(label), **look)
     for place in marks:
         ax.axvline(place, color="0.4", linewidth=1.0)
     ax.set_xlabel(over)
@@ -324,12 +325,13 @@ def columns_axes(
 
 def theory_axes(ax: Axes, theory: Theory) -> None:
     """Draw a closed form over the horizontal range of the curves already drawn."""
-    places = [x for line in ax.get_lines() for x in line.get_xdata() if isinstance(x, float | int)]
+    xs = [x for line in ax.get_lines() for x in line.get_xdata() if isinstance(x, Real)]
+    places = [float(x) for x in xs]
     if not places or min(places) == max(places):
         return
     low, high = min(places), max(places)
-    xs = np.geomspace(low, high, 200) if low > 0 else np.linspace(low, high, 200)
-    ax.plot(xs, [theory.at(float(x)) for x in xs], color="0.5", linewidth=2.5, alpha=0.6)
+    fine = np.geomspace(low, high, 200) if low > 0 else np.linspace(low, high, 200)
+    ax.plot(fine, [theory.at(float(x)) for x in fine], color="0.5", linewidth=2.5, alpha=0.6)
     ax.get_lines()[-1].set_label("closed form")
 
 
@@ -343,7 +345,7 @@ def pause_axes(ax: Axes, results: Runs) -> None:
     for index, (label, runs) in enumerate(lists.items()):
         heights = [100 * (mean([_by_link(r).get(link, 0.0) for r in runs]) or 0) for link in links]
         places = [i + (index - (len(lists) - 1) / 2) * width for i in range(len(links))]
-        ax.bar(places, heights, width, label=label, **_bar_style(index))
+        ax.bar(places, heights, width, label=named(label), **_bar_style(index))
     ax.set_xticks(range(len(links)), [literal(link) for link in links])
     ax.set_xlabel("links")
     ax.set_ylabel("time paused by PFC (%)")
@@ -390,6 +392,11 @@ def _whisker(ax: Axes, case: str, term: Mapping[str, Any], x: Any, runs: Sequenc
     }
     ax.errorbar([x], [(low + high) / 2], yerr=[(high - low) / 2], **look)
     return high
+
+
+def named(label: str) -> str:
+    """Return a label for legends, which leave out those that begin with an underscore."""
+    return f" {label}" if label.startswith("_") else label
 
 
 def literal(text: str) -> str:
@@ -452,7 +459,7 @@ def class_bars_axes(
         own = [{**term, "cls": name} for name in classes]
         heights = [_read(label, one, None, runs, None) for one in own]
         drawn = [h if h is not None and math.isfinite(h) else 0.0 for h in heights]
-        ax.bar(places, drawn, width, label=label, **_bar_style(index))
+        ax.bar(places, drawn, width, label=named(label), **_bar_style(index))
         for place, height, found, one in zip(places, drawn, heights, own, strict=True):
             shown = "none" if found is None else f"{found:.3g}"
             top = _whisker(ax, label, one, place, runs) if whiskers else height
@@ -472,6 +479,7 @@ def grouped_bars_axes(
 ) -> None:
     """Draw a sweep as bars: a group per value, with one bar per case.
 
+    A missing or infinite value is only written.
     `level` is the position of a horizontal line, in the unit of the bars.
     """
     spots = list(dict.fromkeys(x for points in curves.values() for x in points))
@@ -482,8 +490,10 @@ def grouped_bars_axes(
         ]
         drawn = [h if h is not None and math.isfinite(h) else 0.0 for h in heights]
         places = [i + (index - (len(curves) - 1) / 2) * width for i in range(len(spots))]
-        ax.bar(places, drawn, width, label=case, **_bar_style(index))
-        for place, x in zip(places, spots, strict=True):
+        ax.bar(places, drawn, width, label=named(case), **_bar_style(index))
+        for place, x, found in zip(places, spots, heights, strict=True):
+            if x in points and (found is None or math.isinf(found)):
+                _write_above(ax, "none" if found is None else f"{found:.3g}", place, 0, 0)
             if whiskers and x in points:
                 _whisker(ax, case, term, place, points[x])
     _name_spots(ax, [str(x) for x in spots], slanted=len(spots) > 6)
@@ -503,16 +513,17 @@ def curve_axes(
 ) -> None:
     """Draw a sweep: one curve per case over the sweep values.
 
-    Values that are not numbers are evenly spaced, in their order.
+    A curve has a gap where its number is missing or infinite. Values that are not numbers are
+    evenly spaced, in their order.
     """
     for index, (case, points) in enumerate(curves.items()):
         spots = [(x, _read(case, term, x, runs, relative)) for x, runs in points.items()]
-        known = [(x, y) for x, y in spots if y is not None and math.isfinite(y)]
-        numeric = all(isinstance(x, (int, float)) for x, _ in known)
-        xs = [x if numeric else str(x) for x, _ in known]
-        ax.plot(xs, [y for _, y in known], label=case, **line_style(index))
-        for x, (value, _) in zip(xs, known, strict=True):
-            if whiskers:
+        numeric = all(isinstance(x, (int, float)) for x, _ in spots)
+        xs = [x if numeric else literal(str(x)) for x, _ in spots]
+        ys = [y if y is not None and math.isfinite(y) else math.nan for _, y in spots]
+        ax.plot(xs, ys, label=named(case), **line_style(index))
+        for x, y, value in zip(xs, ys, points, strict=True):
+            if whiskers and not math.isnan(y):
                 _whisker(ax, case, term, x, points[value])
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)

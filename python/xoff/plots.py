@@ -220,5 +220,7 @@ def _take_literally(figure: Figure) -> None:
         texts += [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts]
         legend = ax.get_legend()
         texts += legend.get_texts() if legend is not None else []
+    for legend in figure.legends:
+        texts += legend.get_texts()
     for text in texts:
         text.set_parse_math(False)

@@ -169,10 +169,12 @@ def _parts(check: Check, results: Results) -> tuple[list[Part], Callable[..., Ou
 
 def _samples(terms: Sequence[Term | Formula], results: Results) -> dict[str, Sample]:
     cases = {term.case for term in terms}
-    return {
-        term.case if len(cases) == len(terms) else units.long_name(term): _sample(term, results)
-        for term in terms
-    }
+    found: dict[str, Sample] = {}
+    for term in terms:
+        name = term.case if len(cases) == len(terms) else units.long_name(term)
+        same = sum(one == name or one.startswith(f"{name} (") for one in found)
+        found[f"{name} ({same + 1})" if same else name] = _sample(term, results)
+    return found
 
 
 def _sample(term: Term | Formula, results: Results) -> Sample:
@@ -194,7 +196,8 @@ def _combine(check: Check, related: Sequence[tuple[str, Outcome]]) -> Outcome:
 def _ends(samples: Sequence[Sample], draw: int | None = None) -> Iterator[Pick]:
     """Yield functions that pick a number of each sample: all combinations of censored ends.
 
-    With too many censored numbers, only all lower and all upper ends.
+    Unfinished flows may bound a number in some draws only. With too many censored numbers, only all
+    lower and all upper ends.
     """
 
     def end(sample: Sample, which: int) -> float | None:
@@ -206,7 +209,7 @@ def _ends(samples: Sequence[Sample], draw: int | None = None) -> Iterator[Pick]:
     def chosen_end(chosen: Mapping[int, int], sample: Sample) -> float | None:
         return end(sample, chosen.get(id(sample), 0))
 
-    open_ones = [sample for sample in samples if sample.is_censored]
+    open_ones = [sample for sample in samples if end(sample, 0) != end(sample, 1)]
     if len(open_ones) > MOST_CENSORED:
         yield lambda sample: end(sample, 0)
         yield lambda sample: end(sample, 1)

@@ -10,6 +10,7 @@ from typing import Any
 
 from xoff import extras
 from xoff.commands.arguments import Parser, place, positive
+from xoff.drafts import draft_of, replace_text
 from xoff.errors import UsageError, writing
 from xoff.lab import schemes
 from xoff.terminal import complain, say
@@ -73,6 +74,8 @@ def call(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     from xoff.lab import experiments, faults, kills, network, record, stages
 
+    if args.out is not None and not args.out.parent.is_dir():
+        raise UsageError(f"cannot write {args.out}: the folder {args.out.parent} does not exist")
     setup = network.current()
     if network.processes():
         raise UsageError("another experiment runs: wait, or call `xoff lab down`")
@@ -111,8 +114,8 @@ def _plot(args: argparse.Namespace) -> int:
         raise UsageError(
             f"{args.fig06} and {args.fig07} have no {error} of both schemes"
         ) from error
-    with writing(args.out):
-        drawn.savefig(args.out, dpi=110)
+    with writing(args.out), draft_of(args.out) as draft:
+        drawn.savefig(draft, dpi=110)
     return 0
 
 
@@ -128,4 +131,4 @@ def _write(text: str, out: Path | None) -> None:
         say(text, end="")
         return
     with writing(out):
-        out.write_text(text)
+        replace_text(out, text)

@@ -48,7 +48,7 @@ def kills(setup: Setup, rounds: int, seed: int, report: Callable[[str], None]) -
         whole = [each for each in found if each.is_whole and each.size == TRANSFER_BYTES]
         if len(whole) != len(plan):
             problems.append(f"round {number}, {victim}: {len(plan) - len(whole)} transfers failed")
-        silence = max(each.longest_gap_ns for each in found) / MS
+        silence = max((each.longest_gap_ns for each in found), default=0) / MS
         silences[victim].append(silence)
         if silence > RTO_MS:
             problems.append(f"round {number}, {victim}: {silence:.0f} ms without a byte")

@@ -148,6 +148,9 @@ def send(
                 left[each] -= each.send(CHUNK[: min(len(CHUNK), left[each])])
             except BlockingIOError:
                 continue
+            except ConnectionError:
+                # The receiver has given up and says what it got.
+                left[each] = 0
             if not left[each]:
                 waiting.unregister(each)
                 each.close()

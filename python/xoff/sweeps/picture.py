@@ -62,14 +62,13 @@ def _draw(
     ax: Any, label: str, curve: Sequence[Row], what: tuple[str, Measure], style: dict[str, Any]
 ) -> None:
     x, measure = what
-    known = [
-        (row.point.settings[x], cell)
-        for row in curve
-        if (cell := row.cells[measure.name]).low is not None and math.isfinite(cell.low)
-    ]
-    numeric = all(is_number(at) for at, _ in known)
-    places = [at if numeric else panels.literal(plain(at)) for at, _ in known]
-    ax.plot(places, [cell.low for _, cell in known], label=label or None, **style)
-    for at, cell in zip(places, (cell for _, cell in known), strict=True):
+    cells = [row.cells[measure.name] for row in curve]
+    values = [row.point.settings[x] for row in curve]
+    numeric = all(map(is_number, values))
+    places = [at if numeric else panels.literal(plain(at)) for at in values]
+    # A gap where a number is missing or infinite.
+    lows = [math.nan if cell.low is None or math.isinf(cell.low) else cell.low for cell in cells]
+    ax.plot(places, lows, label=panels.named(label) or None, **style)
+    for at, cell in zip(places, cells, strict=True):
         if (interval := cell.interval) is not None and math.isfinite(interval[1]):
             ax.plot([at, at], interval, color=style.get("color"), linewidth=1.0)

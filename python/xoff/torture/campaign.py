@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from xoff import engine
+from xoff.drafts import replace_text
 from xoff.errors import writing
 from xoff.text import count_text, table
 from xoff.torture import trial, ways
@@ -210,9 +211,9 @@ def _write(stem: Path, world: World, about: list[str]) -> Path:
     renamed = world.renamed(stem.name)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(comments + renamed.text(), encoding="utf-8")
         for name, content in renamed.files.items():
             (path.parent / name).write_bytes(content)
+        replace_text(path, comments + renamed.text())
     return path
 
 
