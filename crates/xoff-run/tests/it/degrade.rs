@@ -103,7 +103,7 @@ fn rates_that_are_not_lower_are_refused() {
         ),
         ("rate = \"1Kbps\"\nlink = \"all\"", "rate is 1Kbps: it must be at least 1Mbps"),
         ("link = \"all\"\ndirection = \"there\"", "direction has no meaning for link = \"all\""),
-        ("", "link: \"\" is not a host"),
+        ("", "link: \"\" does not name two ends"),
     ] {
         let Err(problems) = Run::open(&with(1, fault), "test.toml", &[], Threads::ONE) else {
             panic!("{fault} is accepted");
