@@ -39,7 +39,7 @@ def test_wall_clock_times(text, found):
 
 @pytest.mark.parametrize("text", ["", "30", "10ms", "10us", "-1s", "0s", "1e3s", "inf s", "1d"])
 def test_what_is_no_wall_clock_time(text):
-    with pytest.raises(xoff.UsageError, match="write one such as 30s"):
+    with pytest.raises(xoff.UsageError, match="write, for example, 30s"):
         budget.seconds(text)
 
 

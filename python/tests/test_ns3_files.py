@@ -20,8 +20,9 @@ def a_case(folder: Path, name: str = "pauses-and-queues", **keys: str) -> Path:
     """Copy a case; set some keys of its configuration."""
     shutil.copytree(CASES / name, folder)
     config = folder / "config.txt"
-    more = "".join(f"{key} {value}\n" for key, value in keys.items())
-    config.write_text(config.read_text() + more)
+    lines = [line for line in config.read_text().splitlines() if line.split(" ")[0] not in keys]
+    lines += [f"{key} {value}" for key, value in keys.items()]
+    config.write_text("\n".join(lines) + "\n")
     return config
 
 

@@ -84,8 +84,8 @@ def seeds_of(values):
     return [Result({"drops_packets": value}, "", "", None, {}) for value in values]
 
 
-def test_no_draw_of_a_number_changes_its_sign(tmp_path):
-    """Seeds of 1, 1 and 10 say little of the mean, but not that it may be negative."""
+def test_a_ratio_to_an_uncertain_number_has_no_upper_bound(tmp_path):
+    """Seeds of 1, 1 and 10 do not tell their mean from zero."""
     results = {"A": seeds_of([1, 1, 10]), "B": seeds_of([8, 8, 8])}
     text = RATIO.replace('statistic = "mean"', 'path = "drops_packets"')
     assert judged(tmp_path, results, high=3.0, text=text).verdict == "undecided"

@@ -50,7 +50,8 @@ def _related(one: Array, base: Array, relation: str) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         if relation == "difference":
             return one - opposite
-        return np.where(opposite == 0, np.nan, one / opposite)
+        undefined = (opposite == 0) | ((opposite < 0) & (one > 0))
+        return np.where(undefined, np.nan, one / opposite)
 
 
 def common(

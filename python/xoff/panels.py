@@ -395,7 +395,7 @@ def _whisker(ax: Axes, case: str, term: Mapping[str, Any], x: Any, runs: Sequenc
 
 
 def named(label: str) -> str:
-    """Return a label for legends, which leave out those that begin with an underscore."""
+    """Return a label for legends, which leave out labels with a leading underscore."""
     return f" {label}" if label.startswith("_") else label
 
 

@@ -57,12 +57,16 @@ def some(verdicts: Sequence[bool | None]) -> bool | None:
 
 
 def divide(above: float | None, below: float | None) -> float | None:
-    """Return a ratio; None if a side is missing, both are zero or both infinite."""
+    """Return a ratio; None if a side is missing, both are zero or both infinite.
+
+    A positive number over a divisor of zero or less is infinite: such a divisor is a draw around a
+    positive number.
+    """
     if above is None or below is None or (above == 0 == below):
         return None
     if math.isinf(above) and math.isinf(below):
         return None
-    return math.inf if below == 0 else above / below
+    return math.inf if below == 0 or below < 0 < above else above / below
 
 
 def _bounded(measured: dict[str, float | None], bounds: Bounds) -> Outcome:

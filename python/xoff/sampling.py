@@ -104,7 +104,7 @@ def over_seeds(values: Sequence[float | None], how: str = "mean") -> Sample:
     """Return one number for the values of several seeds.
 
     Draws of a mean are spread by as much as Student's t is wider than the normal distribution for
-    so few seeds. A number that is negative for no seed is so in no draw.
+    so few seeds. So those of a positive number may be negative.
     """
     middle = OVER_SEEDS[how](values)
     known = np.array([value for value in values if value is not None], dtype=np.float64)
@@ -115,7 +115,6 @@ def over_seeds(values: Sequence[float | None], how: str = "mean") -> Sample:
         count = len(known)
         wider = student_t(count - 1) / NORMAL * math.sqrt(count / (count - 1))
         draws = middle + (drawn.mean(axis=1) - middle) * wider
-        draws = np.maximum(draws, 0) if known.min() >= 0 else draws
     else:
         draws = np.array([_or_nan(OVER_SEEDS[how](row.tolist())) for row in drawn])
     return Sample(middle, middle, np.stack([draws, draws]))

@@ -15,7 +15,7 @@ HELP = "run cases of another simulator, compare every flow"
 DESCRIPTION = (
     "Exit status 1 if a flow is missing or its completion time differs by more than the tolerance."
 )
-EXAMPLE = "xoff compare-reference CASES"
+EXAMPLE = "xoff compare-reference python/tests/data/htsim"
 
 
 def add(parser: Parser) -> None:

@@ -150,16 +150,11 @@ def sweep(
     are in `Swept.failures`; the rest is written. Raises `UsageError` or `ScenarioError` before
     anything runs, `Interrupted` on Ctrl-C.
     """
-    # What a refusal undoes.
     with ExitStack() as undo:
         if grid is not None:
             prepared = _prepare_grid(given, grid, measures, out, set, seeds, max_memory, undo)
-        elif measures is not None or not isinstance(given, (str, os.PathLike)):
-            raise UsageError(
-                "a sweep of a scenario requires `grid`: the values of settings that vary"
-            )
         else:
-            prepared = prepare(Path(as_path(given, "a sweep")), out, set, seeds, max_memory)
+            prepared = prepare(_file(given, measures), out, set, seeds, max_memory)
         prepared = prepared.asked(levels, relative_to, relation)
         prepared.limit(Budget.of(max_wall, max_packet_hops))
         choose(prepared.grid, x, y)
@@ -169,6 +164,13 @@ def sweep(
         line.note(extras.without_figures())
     prepared.run(_runner(slots, client), line)
     return prepared.collect(x, y)
+
+
+def _file(given: source.Given, measures: Mapping[str, Any] | None) -> Path:
+    """Return the file of a sweep. Raises `UsageError` if only a `grid` would make sense of it."""
+    if measures is not None or not isinstance(given, (str, os.PathLike)):
+        raise UsageError("a sweep of a scenario requires `grid`: the values of settings that vary")
+    return as_path(given, "a sweep")
 
 
 def _runner(slots: int | None, client: Any) -> RunAll:

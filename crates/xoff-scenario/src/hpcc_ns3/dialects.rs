@@ -150,7 +150,7 @@ fn of_key(word: &str) -> Option<(&'static Dialect, &'static str, Meaning)> {
 }
 
 /// A key behind the first value of a line. That simulator reads words, whatever line they are on,
-/// and ignores those that are no key.
+/// and ignores words without a meaning.
 fn second_key(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().skip(2);
     words.find(|word| config::is_key(word) || of_key(word).is_some())
