@@ -15,6 +15,7 @@ from pathlib import Path
 from xoff import api
 from xoff.errors import UsageError
 from xoff.source import Source
+from xoff.terminal import escaped_line
 from xoff.toml_text import value
 from xoff.units import in_unit
 
@@ -276,10 +277,9 @@ def _comments(trace: Trace, derived: dict[str, str]) -> list[str]:
     by_kind = derived.get("collectives_by_kind", '""').strip('"')
     values = {**derived, "by_kind": f" ({by_kind})" if by_kind else ""}
     parts = [text for key, text in _BECAME.items() if derived.get(key, "0") != "0"]
-    # A name may have line breaks, which would end the comment.
-    what = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in trace.what)
     return [
-        f"Imported from {what}.",
+        # A name may have line breaks, which would end the comment.
+        f"Imported from {escaped_line(trace.what)}.",
         *[f"  {text.format(**values)}" for text in parts],
         _LEFT_OUT[trace.kind],
     ]

@@ -20,6 +20,7 @@ from xoff.manifest import (
     MANIFEST,
     WORKING_FILES,
     needed_files,
+    partial_of,
     read_manifest,
     run_files,
     save_manifest,
@@ -213,9 +214,10 @@ def open_run_dir(folder: Path, partial: bool = False) -> RunFiles:
     a run directory.
     """
     manifest = read_manifest(folder)
-    if manifest is None and partial and EarlyEnd.read(read_manifest(_partial_of(folder))):
-        folder = _partial_of(folder)
-        manifest = read_manifest(folder)
+    if manifest is None and partial:
+        left = read_manifest(partial_of(folder))
+        if EarlyEnd.read(left):
+            folder, manifest = partial_of(folder), left
     if manifest is None:
         raise _not_a_run(folder)
     files = RunFiles(folder, manifest, partial)
@@ -224,7 +226,7 @@ def open_run_dir(folder: Path, partial: bool = False) -> RunFiles:
 
 
 def _not_a_run(folder: Path) -> UsageError:
-    partial = _partial_of(folder)
+    partial = partial_of(folder)
     if os.path.lexists(folder / MANIFEST):
         return IncompleteRunError(
             f"{folder / MANIFEST} is damaged or was not written by xoff; {AGAIN}"
@@ -239,10 +241,6 @@ def _not_a_run(folder: Path) -> UsageError:
         f"{folder} does not exist; {partial} is an unfinished run ({_status(left)}); "
         f"{_advice(partial, left)}"
     )
-
-
-def _partial_of(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".partial") if folder.name else folder
 
 
 def _advice(folder: Path, manifest: Mapping[str, Any]) -> str:

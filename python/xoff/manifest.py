@@ -28,6 +28,11 @@ Killed runs of xoff 0.2 left a `.lock`.
 """
 
 
+def partial_of(out: Path) -> Path:
+    """Return the folder of a run in progress. A path without a name, such as `.`, has none."""
+    return out.with_name(out.name + ".partial") if out.name else out
+
+
 def table_file(name: str) -> str:
     """Return the file name of a table."""
     return f"{name}.parquet"

@@ -102,7 +102,7 @@ def _slowdown_curve(
         found = mean([values.get(key) for values in by_seed])
         if found is not None:
             xs.append(bin_centre(group))
-            ys.append(found if math.isfinite(found) else math.nan)
+            ys.append(or_gap(found))
     return xs, ys
 
 
@@ -394,6 +394,11 @@ def _whisker(ax: Axes, case: str, term: Mapping[str, Any], x: Any, runs: Sequenc
     return high
 
 
+def or_gap(y: float | None) -> float:
+    """Return a number for a line, which has a gap where it is missing or infinite."""
+    return y if y is not None and math.isfinite(y) else math.nan
+
+
 def named(label: str) -> str:
     """Return a label for legends, which leave out labels with a leading underscore."""
     return f" {label}" if label.startswith("_") else label
@@ -434,6 +439,11 @@ def bars_axes(
     ax.set_ylabel(y_label)
 
 
+def _number(found: float | None) -> str:
+    """Return the text of a number above a bar."""
+    return "none" if found is None else f"{found:.3g}"
+
+
 def _write_above(ax: Axes, text: str, x: float, y: float, top: float) -> None:
     """Write a number above a bar and its whisker."""
     ax.annotate(text, (x, max(y, top)), ha="center", va="bottom", fontsize=8, zorder=6)
@@ -461,9 +471,8 @@ def class_bars_axes(
         drawn = [h if h is not None and math.isfinite(h) else 0.0 for h in heights]
         ax.bar(places, drawn, width, label=named(label), **_bar_style(index))
         for place, height, found, one in zip(places, drawn, heights, own, strict=True):
-            shown = "none" if found is None else f"{found:.3g}"
             top = _whisker(ax, label, one, place, runs) if whiskers else height
-            _write_above(ax, shown, place, height, top)
+            _write_above(ax, _number(found), place, height, top)
     _name_spots(ax, classes, slanted=len(classes) > 6)
     ax.set_ylabel(y_label)
 
@@ -493,7 +502,7 @@ def grouped_bars_axes(
         ax.bar(places, drawn, width, label=named(case), **_bar_style(index))
         for place, x, found in zip(places, spots, heights, strict=True):
             if x in points and (found is None or math.isinf(found)):
-                _write_above(ax, "none" if found is None else f"{found:.3g}", place, 0, 0)
+                _write_above(ax, _number(found), place, 0, 0)
             if whiskers and x in points:
                 _whisker(ax, case, term, place, points[x])
     _name_spots(ax, [str(x) for x in spots], slanted=len(spots) > 6)
@@ -520,7 +529,7 @@ def curve_axes(
         spots = [(x, _read(case, term, x, runs, relative)) for x, runs in points.items()]
         numeric = all(isinstance(x, (int, float)) for x, _ in spots)
         xs = [x if numeric else literal(str(x)) for x, _ in spots]
-        ys = [y if y is not None and math.isfinite(y) else math.nan for _, y in spots]
+        ys = [or_gap(y) for _, y in spots]
         ax.plot(xs, ys, label=named(case), **line_style(index))
         for x, y, value in zip(xs, ys, points, strict=True):
             if whiskers and not math.isnan(y):

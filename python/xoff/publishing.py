@@ -18,6 +18,7 @@ from xoff.manifest import (
     OTHERS,
     RESERVE,
     WORKING_FILES,
+    partial_of,
     read_manifest,
     run_files,
 )
@@ -25,11 +26,6 @@ from xoff.manifest import (
 MOVE = "move it, or choose another folder with --out"
 # Largest number of file names in an error message.
 MOST_NAMES = 5
-
-
-def partial_of(out: Path) -> Path:
-    """Return the folder of a run in progress."""
-    return out.with_name(out.name + ".partial")
 
 
 def old_of(out: Path) -> Path:

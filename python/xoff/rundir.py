@@ -42,6 +42,7 @@ from xoff.manifest import (
     SUMMARY,
     is_complete,
     needed_tables,
+    partial_of,
     save_manifest,
     table_file,
 )
@@ -96,7 +97,7 @@ class RunDir:
 
     def __init__(self, out: Path, command: Sequence[str]) -> None:
         self.out = resolved(out)
-        self.work = publishing.partial_of(self.out)
+        self.work = partial_of(self.out)
         self._began = time.monotonic()
         self._lock = FolderLock(self.out)
         self._complete = self._ended_early = False

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -170,10 +171,11 @@ def _parts(check: Check, results: Results) -> tuple[list[Part], Callable[..., Ou
 def _samples(terms: Sequence[Term | Formula], results: Results) -> dict[str, Sample]:
     cases = {term.case for term in terms}
     found: dict[str, Sample] = {}
+    count: Counter[str] = Counter()
     for term in terms:
         name = term.case if len(cases) == len(terms) else units.long_name(term)
-        same = sum(one == name or one.startswith(f"{name} (") for one in found)
-        found[f"{name} ({same + 1})" if same else name] = _sample(term, results)
+        count[name] += 1
+        found[name if count[name] == 1 else f"{name} ({count[name]})"] = _sample(term, results)
     return found
 
 

@@ -123,11 +123,10 @@ impl Config {
         }
         // A busy allocator answers once in an iteration, and an answer may be lost.
         if takeover.0 < SHORTEST_TAKEOVER.max(4 * self.iteration.0) {
-            return Err(
-                "backup: `takeover` must be at least 8ms and four times `iteration`: a busy \
-                        allocator answers once in an iteration"
-                    .into(),
-            );
+            let why = "a busy allocator answers once in an iteration";
+            return Err(format!(
+                "backup: `takeover` must be at least 8ms and four times `iteration`: {why}"
+            ));
         }
         Ok(())
     }

@@ -98,10 +98,16 @@ impl Sent {
         self.unanswered < WINDOW
     }
 
-    /// The datagram whose loss is waited for: the oldest one in flight. If all that was in flight
+    /// When the next datagram counts as lost: the oldest one in flight. If all that was in flight
     /// has changed since, and waits for a full window, it is the newest one with content.
-    pub(crate) fn awaited(&self, oldest_in_flight: Option<u64>, waits: bool) -> Option<u64> {
-        oldest_in_flight.or_else(|| (waits && !self.is_open()).then_some(self.content))
+    pub(crate) fn next_loss(
+        &self,
+        oldest_in_flight: Option<u64>,
+        waits: bool,
+        least: Nanos,
+    ) -> Option<Nanos> {
+        let blocked = || (waits && !self.is_open()).then_some(self.content);
+        oldest_in_flight.or_else(blocked).map(|sequence| self.lost_at(sequence, least))
     }
 
     /// False if an acknowledgement is of datagrams that were not sent.

@@ -186,7 +186,7 @@ def read_grid(file: Path) -> Grid:
     top.done()
     if not axes:
         raise UsageError(f"{file}: nothing varies; add [grid], such as `scheme = ['bfc', 'dctcp']`")
-    refuse_unclear(grid)
+    _refuse_unclear(grid)
     return grid
 
 
@@ -214,7 +214,7 @@ def grid_of(
         seeds_of(seeds, "`seeds`"),
         measures_of(measures),
     )
-    refuse_unclear(grid)
+    _refuse_unclear(grid)
     return grid
 
 
@@ -246,7 +246,7 @@ def _crossed(table: Mapping[str, Any], where: str) -> list[Axis]:
     return [Axis((key,), tuple((value,) for value in values)) for key, values in found.items()]
 
 
-def refuse_unclear(grid: Grid) -> None:
+def _refuse_unclear(grid: Grid) -> None:
     """Refuse names given twice, and levels that cannot be passed. Raises `UsageError`."""
     file = grid.file
     names = (name + end for name in grid.columns for end in ("", *ENDS))
@@ -293,7 +293,7 @@ def with_levels(grid: Grid, given: Mapping[str, float | str]) -> Grid:
             m.with_level(level, str(grid.file)) if m.name == name else m for m in grid.measures
         )
         grid = replace(grid, measures=tuple(measures))
-    refuse_unclear(grid)
+    _refuse_unclear(grid)
     return grid
 
 
@@ -310,7 +310,7 @@ def with_baseline(grid: Grid, given: Mapping[str, Any], relation: str | None) ->
     }
     values = {key: known.get((key, plain(value)), value) for key, value in given.items()}
     grid = replace(grid, relative_to=values or grid.relative_to, relation=relation or grid.relation)
-    refuse_unclear(grid)
+    _refuse_unclear(grid)
     return grid
 
 

@@ -66,8 +66,7 @@ def _draw(
     values = [row.point.settings[x] for row in curve]
     numeric = all(map(is_number, values))
     places = [at if numeric else panels.literal(plain(at)) for at in values]
-    # A gap where a number is missing or infinite.
-    lows = [math.nan if cell.low is None or math.isinf(cell.low) else cell.low for cell in cells]
+    lows = [panels.or_gap(cell.low) for cell in cells]
     ax.plot(places, lows, label=panels.named(label) or None, **style)
     for at, cell in zip(places, cells, strict=True):
         if (interval := cell.interval) is not None and math.isfinite(interval[1]):

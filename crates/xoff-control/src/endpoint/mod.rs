@@ -344,12 +344,11 @@ impl Endpoint {
             }
             return;
         }
-        let is_late = |sent: &Sent, n| sent.lost_at(n, self.config.resend) <= now;
-        let in_flight = self.flowlets.oldest_in_flight();
-        let awaited = open.sent.awaited(in_flight, self.flowlets.has_news());
-        if awaited.is_some_and(|sequence| is_late(&open.sent, sequence)) {
+        let (resend, in_flight) = (self.config.resend, self.flowlets.oldest_in_flight());
+        let next_loss = open.sent.next_loss(in_flight, self.flowlets.has_news(), resend);
+        if next_loss.is_some_and(|time| time <= now) {
             while let Some(sequence) = self.flowlets.oldest_in_flight()
-                && is_late(&open.sent, sequence)
+                && open.sent.lost_at(sequence, resend) <= now
             {
                 self.flowlets.lose_oldest();
             }
@@ -445,12 +444,12 @@ impl Endpoint {
         let inherited = self.flowlets.is_rated(false).then_some(self.inherited_expires);
         let open = self.open.as_ref().map(|open| {
             let in_flight = self.flowlets.oldest_in_flight();
-            let awaited = open.sent.awaited(in_flight, self.flowlets.has_news());
-            let lost = awaited.map(|n| open.sent.lost_at(n, self.config.resend));
+            let has_news = self.flowlets.has_news();
+            let lost = open.sent.next_loss(in_flight, has_news, self.config.resend);
             let is_rated = self.flowlets.is_rated(true) && !open.is_expired;
             let expires = is_rated.then_some(open.expires);
             let times = [lost, expires].into_iter().flatten();
-            times.fold(open.silent_at().min(open.report_due(self.flowlets.has_news())), Nanos::min)
+            times.fold(open.silent_at().min(open.report_due(has_news)), Nanos::min)
         });
         [opening, inherited, open].into_iter().flatten().min().unwrap_or(NEVER)
     }

@@ -408,12 +408,11 @@ impl Sessions {
                 self.close(index, events);
                 continue;
             }
-            let is_late = |sent: &Sent, n| sent.lost_at(n, self.config.resend) <= now;
-            let in_flight = self.flows.oldest_in_flight(index);
-            let awaited = open.sent.awaited(in_flight, self.flows.has_pending(index));
-            if awaited.is_some_and(|sequence| is_late(&open.sent, sequence)) {
+            let (resend, in_flight) = (self.config.resend, self.flows.oldest_in_flight(index));
+            let next_loss = open.sent.next_loss(in_flight, self.flows.has_pending(index), resend);
+            if next_loss.is_some_and(|time| time <= now) {
                 while let Some(sequence) = self.flows.oldest_in_flight(index)
-                    && is_late(&open.sent, sequence)
+                    && open.sent.lost_at(sequence, resend) <= now
                 {
                     self.flows.lose_oldest(index);
                 }
@@ -442,8 +441,8 @@ impl Sessions {
             let is_rated = session.live > 0;
             let renew = is_rated.then(|| after(open.renewed, self.config.renewal()));
             let in_flight = self.flows.oldest_in_flight(index);
-            let awaited = open.sent.awaited(in_flight, self.flows.has_pending(index));
-            let lost = awaited.map(|n| open.sent.lost_at(n, self.config.resend));
+            let waits = self.flows.has_pending(index);
+            let lost = open.sent.next_loss(in_flight, waits, self.config.resend);
             [renew, lost].into_iter().flatten().fold(silent, Nanos::min)
         });
         self.deadlines.set(index as usize, (time, if time == NEVER { u32::MAX } else { index }));
