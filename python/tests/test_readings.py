@@ -8,6 +8,7 @@ import pytest
 from xoff import UsageError, catalogue, recorded
 from xoff.cli import main
 from xoff.estimate import HOPS_PER_S
+from xoff.experiment import load_experiment
 from xoff.readings import load_readings
 from xoff.reproduce import Options, prepare, reproduce
 from xoff.reproduce_paper import Keeping, reproduce_all
@@ -218,6 +219,40 @@ def test_recorded_results_resume(papers, tmp_path):
     claims.write_text(claims.read_text().replace("low = 1.5", "low = 1.6"))
     reproduce_all("demo", seen.append, keeping=keeping, out=tmp_path / "out", slots=2)
     assert len(seen) == 2
+    del record["experiments"]["fig1"]["table"]
+    file.write_text(json.dumps(record))
+    with pytest.raises(UsageError, match="experiment `fig1` has no `table`"):
+        reproduce_all("demo", seen.append, keeping=keeping, out=tmp_path / "out", slots=2)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("scenario.toml", "fig1", "other"),
+        ("flows.csv", "0,1", "0,2"),
+        ("job.1.et", "second", "another"),
+        ("experiment.toml", "scheme=bfc", "scheme=bfc-srf"),
+        ("experiment.toml", "packet_hops", "cost.executed_events"),
+        ("experiment.toml", "incast degree", "senders"),
+        ("experiment.toml", 'relative_to = "BFC"', 'relative_to = "HPCC"'),
+    ],
+)
+def test_what_is_recorded_is_as_new_as_all_that_it_shows(papers, file, old, new):
+    folder = papers / "demo" / "fig1"
+    (folder / "flows.csv").write_text("0,1\n")
+    for rank, text in enumerate(["first", "second"]):
+        (folder / f"job.{rank}.et").write_text(text)
+    text = (folder / "experiment.toml").read_text()
+    text = text.replace('"run.slices=2"', '"file=flows.csv", "trace=job"')
+    shown = "[[column]]\ntitle = 'hops'\npath = 'packet_hops'\n[[plot]]"
+    text = 'relative_to = "BFC"\n' + text.replace("[[plot]]", shown, 1)
+    (folder / "experiment.toml").write_text(text)
+    before = recorded.key(load_experiment(folder, "demo/fig1", "quick"), [])
+    assert recorded.key(load_experiment(folder, "demo/fig1", "quick"), []) == before
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new))
+    assert recorded.key(load_experiment(folder, "demo/fig1", "quick"), []) != before
 
 
 def test_the_list_says_what_an_experiment_costs(papers, tmp_path):

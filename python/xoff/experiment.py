@@ -7,6 +7,7 @@ averaged.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -115,7 +116,7 @@ class Experiment:
     these scales. `group` is a case's heading in plots of kind `dots`, which show columns. `like`
     makes an experiment from another one (`derived`). `relative_to` names a baseline case: a second
     table has the `relation` of each number to it (`ratio` or `difference`). `settings` lists what
-    differs from the file and the readings.
+    differs from the file and the readings. `shown` is the text of the plots and columns.
     """
 
     name: str
@@ -128,6 +129,7 @@ class Experiment:
     settings: tuple[str, ...] = ()
     relative_to: str = ""
     relation: str = "ratio"
+    shown: str = ""
 
     def relative(self, case: str, relation: str | None = None) -> Experiment:
         """Return it with another baseline. Raises `UsageError` if there is no such case."""
@@ -186,9 +188,10 @@ def load_experiment(folder: Path, name: str, scale: str) -> Experiment:
     read = tuple(
         read_plot(table, f"{file}: plot {i}", names, labels) for i, table in enumerate(plots, 1)
     )
-    shown = tuple(_column(table, f"{file}: column {i}") for i, table in enumerate(columns, 1))
-    _check_dots(read, shown, file)
-    found = Experiment(name, scale, title, source, tuple(points), read, shown)
+    of_table = tuple(_column(table, f"{file}: column {i}") for i, table in enumerate(columns, 1))
+    _check_dots(read, of_table, file)
+    text = json.dumps([plots, columns], sort_keys=True, default=str)
+    found = Experiment(name, scale, title, source, tuple(points), read, of_table, shown=text)
     return found if base is None else found.relative(base, relation)
 
 

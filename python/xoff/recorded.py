@@ -21,7 +21,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 _WORST = (FAILS, NOT_RUN, UNDECIDED, HOLDS)
+_BETWEEN_WORDS = re.compile(r"[\s\"'=,\[\](){}]+")
+# What other commands read of an experiment's entry, and its type.
+_ENTRY: dict[str, type] = {"scale": str, "key": str, "seeds": dict, "verdicts": dict, "table": str}
 
 
 def load(file: Path) -> Record:
@@ -49,6 +55,13 @@ def load(file: Path) -> Record:
         raise UsageError(f"cannot read {file}: {error}") from None
     if not isinstance(found, dict) or not isinstance(found.get("experiments"), dict):
         raise UsageError(f"{file} is not a results file: it has no `experiments`")
+    for name, entry in found["experiments"].items():
+        for field, kind in _ENTRY.items():
+            if not isinstance(entry, dict) or not isinstance(entry.get(field), kind):
+                raise UsageError(
+                    f"{file}: experiment `{name}` has no `{field}`: the file is damaged. "
+                    "Record the experiment again, with --results in another file"
+                )
     return found
 
 
@@ -85,15 +98,39 @@ def experiments(record: Record) -> dict[str, Record]:
 
 
 def key(experiment: Experiment, claims: Sequence[Claim]) -> str:
-    """Return a digest of what decides an experiment's entry: scenarios, settings and checks."""
+    """Return a digest of what decides an experiment's entry.
+
+    That is its scenarios with the files that they name, settings and checks, and what its table
+    and its pictures show.
+    """
     name = experiment.name.split("/")[-1]
     own = [claim for claim in claims if name in (*claim.experiments, *claim.without)]
     files = {point.scenario: point.scenario.read_text("utf-8") for point in experiment.points}
+    named = {
+        data
+        for point in experiment.points
+        for data in _named_files(point.scenario.parent, [files[point.scenario], *point.overrides])
+    }
     parts = [
         *sorted(f"{files[point.scenario]}{point.overrides}" for point in experiment.points),
         *(f"{claim.id} {claim.kind} {claim.checks}" for claim in own),
+        *sorted(hashlib.sha256(data.read_bytes()).hexdigest() for data in named),
+        experiment.shown,
+        f"{experiment.relative_to} {experiment.relation}",
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _named_files(folder: Path, texts: Iterable[str]) -> Iterator[Path]:
+    """Yield the files that a scenario or its overrides name, relative to its folder.
+
+    `PREFIX` also names the files of a Chakra trace, `PREFIX.0.et`, `PREFIX.1.et` and so on.
+    """
+    for word in {word for text in texts for word in _BETWEEN_WORDS.split(text) if word}:
+        ranks = (f"{word}.{rank}.et" for rank in count())
+        for name in (word, *takewhile(lambda name: os.path.isfile(folder / name), ranks)):
+            if os.path.isfile(folder / name):
+                yield folder / name
 
 
 def entry(outcome: Outcome, claims: Sequence[Claim]) -> Record:

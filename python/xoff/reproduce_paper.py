@@ -22,8 +22,8 @@ class Keeping:
 
     - `results`: results file, updated after each experiment (`recorded`; default
       `results-<scale>.json` in `out`).
-    - `resume`: experiments that the file has at this scale, with the same scenarios and checks,
-      are not run again.
+    - `resume`: experiments that the file has at this scale are not run again if their scenarios,
+      the files that these name, checks, plots and columns are the same.
     - `page`: folder that receives the pictures of the experiments that ran, and the page of the
       paper with everything that the results file has.
     """
