@@ -16,7 +16,7 @@ choices! {
         /// One memory for all ports. A queue may take a share of the free bytes (Choudhury and
         /// Hahne).
         Shared = "shared",
-        /// Never full.
+        /// Never full, but a port holds at most 4.29 GB.
         Unlimited = "unlimited",
         /// Each queue has its own memory.
         Dedicated = "dedicated",

@@ -79,12 +79,16 @@ impl Memory {
         if !self.buffer.admits(queued, memory_bytes) || !hop.admits(egress, packet) {
             return Err(Full);
         }
+        // The counters of queues have 32 bits.
+        let Some(data_bytes) = common.data_bytes.checked_add(u32::from(bytes)) else {
+            return Err(Full);
+        };
         if self.mark_at == When::Enqueue {
             self.mark(egress, queued + u32::from(bytes), packet);
         }
         packet.time = now;
         self.buffer.take(now, memory_bytes);
-        common.data_bytes += u32::from(bytes);
+        common.data_bytes = data_bytes;
         queues.push(&mut fabric.packets, id);
         if let Some(signal) = hop.on_enqueue(now, egress, &mut fabric.packets[id], queues) {
             self.signal = Some(signal);

@@ -255,3 +255,23 @@ fn a_packet_dropped_as_it_would_leave_is_counted() {
     let sent: Vec<u64> = arrivals(&mut fabric, 2).iter().map(|packet| packet.0).collect();
     assert_eq!(sent, [0, 1, 3]);
 }
+
+#[test]
+fn a_port_drops_what_its_counters_cannot_hold() {
+    let buffer = BufferConfig { kind: BufferKind::Unlimited, ..BufferConfig::default() };
+    let scheduler = || AnyScheduler::Fifo(Fifo::default());
+    let mut switch = OutputQueued::new(rig::parts(scheduler, &buffer));
+    // The first packet takes all of the simulated time.
+    let mut fabric = rig::fabric(1);
+    let fit = u32::MAX / u32::from(u16::MAX);
+    let dropped: Vec<u64> = (0..u64::from(fit) + 3)
+        .flat_map(|seq| {
+            let mut record = Packet::new(Kind::Data, u16::MAX);
+            (record.seq, record.src, record.dst) = (seq, 1, 0);
+            deliver_record(&mut switch, &mut fabric, record)
+        })
+        .collect();
+    // One packet is in service.
+    assert_eq!(dropped, [u64::from(fit) + 1, u64::from(fit) + 2]);
+    assert_eq!(switch.stats().drops, 2);
+}
