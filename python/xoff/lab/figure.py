@@ -13,6 +13,7 @@ from xoff import api
 from xoff.experiment import load_experiment
 from xoff.lab.schemes import SCHEMES
 from xoff.lab.transfers import INTERVAL_NS, MS
+from xoff.panels import line_style
 from xoff.papers import find_experiment
 from xoff.plots import legends, new_figure
 from xoff.series import tables
@@ -82,13 +83,13 @@ def _rates(ax: Any, title: str, curves: Curves) -> None:
 def _completion(
     ax: Any, on_linux: Mapping[str, Sequence[float]], in_simulator: Mapping[str, Sequence[float]]
 ) -> None:
-    sides = {"on Linux": (on_linux, "-"), "simulated": (in_simulator, "--")}
-    for where, (found, style) in sides.items():
+    sides = {"on Linux": (on_linux, 2.2), "simulated": (in_simulator, 0.9)}
+    for where, (found, width) in sides.items():
         for case, unsorted in found.items():
             times = np.sort(unsorted)
-            color = f"C{_colour(case)}"
+            style = {**line_style(_style(case)), "linewidth": width}
             height = np.arange(1, len(times) + 1) / len(times)
-            ax.step(times, height, style, color=color, where="post", label=f"{case}, {where}")
+            ax.step(times, height, where="post", label=f"{case}, {where}", **style)
     ax.set_title("Coflow of 200 transfers, 1 Gb/s")
     ax.set_xlabel("completion of the last transfer (s)")
     ax.set_ylabel("share of runs")
@@ -98,6 +99,6 @@ def _completion(
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def _colour(case: str) -> int:
-    """Return the number of a colour: of a scheme, or one of its own for a variant."""
+def _style(case: str) -> int:
+    """Return the number of a line's style: of a scheme, or one of its own for a variant."""
     return SCHEMES.index(case) if case in SCHEMES else len(SCHEMES)
