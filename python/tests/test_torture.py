@@ -266,6 +266,22 @@ def test_a_build_with_other_digests_is_found(tmp_path):
     assert "xoff run world-5-" in text
 
 
+def test_an_interrupt_does_not_wait_for_worlds_that_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("xoff.torture.pool.GRACE_S", 3600)
+    asked = tmp_path / "asked"
+    body = f"open({str(asked)!r}, 'w').close(); time.sleep(3600)"
+    limits = Limits(5, MEMORY, other_engine(tmp_path, body))
+
+    def interrupt(_):
+        if asked.exists():
+            raise KeyboardInterrupt
+
+    campaign = Campaign(5, limits, tmp_path / "out", 2)
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(60, interrupt)
+    assert campaign.tally.failures == []
+
+
 def test_a_folder_without_an_engine_is_refused(tmp_path):
     command = [sys.executable, "-m", "xoff", "torture", "--against", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -17,7 +17,7 @@ from xoff.errors import writing
 from xoff.text import count_text, table
 from xoff.torture import trial, ways
 from xoff.torture.drawing import Draw
-from xoff.torture.pool import Worker
+from xoff.torture.pool import Abandoned, Worker
 from xoff.torture.shrink import shrink
 from xoff.torture.trial import VIOLATION, Failure, Outcome
 from xoff.torture.worlds import World
@@ -85,11 +85,12 @@ class Campaign:
         # Set: also abandon shrinking in progress.
         self._over = threading.Event()
         self._errors: list[BaseException] = []
+        self._workers: list[Worker] = []
 
     def run(self, minutes: float, tick: Callable[[Tally], None], first: bool = False) -> Tally:
         """Run worlds for `minutes`, with `first` up to the first failure; calls `tick` regularly.
 
-        Raises the exception of a worker thread. Ctrl-C ends the workers.
+        Raises the exception of a worker thread. Ctrl-C ends the workers at once.
         """
         deadline = time.monotonic() + minutes * 60
         threads = [
@@ -107,6 +108,8 @@ class Campaign:
                     self._enough.set()
         finally:
             self._over.set()
+            for worker in self._workers:
+                worker.abandon()
             for thread in threads:
                 thread.join()
         if self._errors:
@@ -132,12 +135,15 @@ class Campaign:
         other = None
         if self.limits.other is not None:
             other = Worker(self.limits.memory_bytes, self.limits.other)
+        self._workers += [worker] if other is None else [worker, other]
         try:
             stops = (self._enough, self._over)
             while time.monotonic() < deadline and not any(stop.is_set() for stop in stops):
                 with self._lock:
                     number, self._next = self._next, self._next + 1
                 self._world(number, worker, other)
+        except Abandoned:
+            pass
         except BaseException as error:
             self._errors.append(error)
             self._over.set()

@@ -26,6 +26,10 @@ GRACE_S = 30.0
 FILE = "world.toml"
 
 
+class Abandoned(Exception):
+    """The campaign has ended before the worker answered."""
+
+
 class Worker:
     """One process with one engine. `python_path` is the folder of another build, if any."""
 
@@ -37,6 +41,7 @@ class Worker:
         self._folder = tempfile.TemporaryDirectory(prefix="xoff-torture-")
         self._files: set[str] = set()
         self._process: subprocess.Popen[bytes] | None = None
+        self._abandoned = False
 
     def check(self, world: World) -> dict[str, Any]:
         """Check a world: `status` accepted, refused, panic, died or hangs."""
@@ -49,6 +54,12 @@ class Worker:
         """
         request = {"do": "run", "way": way.request(), "budget_s": budget_s, "tables": tables}
         return self._ask(world, request, budget_s + GRACE_S)
+
+    def abandon(self) -> None:
+        """Let the thread that waits for an answer raise `Abandoned`, now and from now on."""
+        self._abandoned = True
+        if (process := self._process) is not None:
+            process.kill()
 
     def close(self) -> None:
         """End the process."""
@@ -65,11 +76,16 @@ class Worker:
             (folder / name).write_bytes(content)
         request |= {"text": world.text(), "file": str(folder / FILE)}
         process = self._started()
+        # After the start: who abandons the worker kills the process that it then has.
+        if self._abandoned:
+            raise Abandoned
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
         line = self._read_line(process, time.monotonic() + patience_s)
+        if self._abandoned:
+            raise Abandoned
         if line is None:
             self._end()
             return {"status": "hangs", "message": f"no answer within {patience_s:.0f} s"}
