@@ -1878,8 +1878,9 @@ class Ndp(TypedDict, total=False):
 
     initial_window: str
     """Initial window, sent before the receiver's first reply, in whole packets. 0B: one bandwidth-
-    delay product of base RTT and host rate, as in the simulator of SFC's comparison. Expects a size
-    with its unit (GB, MB, KB or B; powers of ten, or GiB, MiB, KiB), such as "12MB". Default: "0B"
+    delay product of base RTT and host rate (NDP's paper; the public NDP simulator of SFC's
+    comparison: 32 packets). Expects a size with its unit (GB, MB, KB or B; powers of ten, or GiB,
+    MiB, KiB), such as "12MB". Default: "0B"
     """
     pull_rate: float
     """Rate of pulled packets, relative to that of the host's link. Below 1 the queue of the first
@@ -1943,15 +1944,17 @@ class Expresspass(TypedDict, total=False):
     0.01
     """
     max_weight: float
-    """Maximum weight (w_max, ExpressPass §3.2). Expects a non-negative number. Default: 0.5"""
+    """Maximum weight (w_max; the authors' simulator). Expects a non-negative number. Default: 0.5
+    """
     weight_step: float
     """Increase of the weight per round trip without congestion, from the second consecutive one
-    (the authors' simulator). Expects a non-negative number. Default: 0.05
+    (the authors' simulator; in ExpressPass §3.2 the weight goes halfway to w_max). Expects a non-
+    negative number. Default: 0.05
     """
     target_loss: float
     """Fraction of credits that may be lost without a sign of congestion, for a flow with a rate
-    near zero; the allowance falls to zero at the maximum rate (target loss, ExpressPass §3.2).
-    Expects a non-negative number. Default: 0.125
+    near zero; the allowance falls to zero at the maximum rate (the authors' simulator; ExpressPass
+    §3.2 has a constant target loss of 10 %). Expects a non-negative number. Default: 0.125
     """
     early_stop: bool
     """Let a sender stop credits early: as soon as the credits of one round trip, which is the
@@ -4473,7 +4476,7 @@ class Settings(TypedDict, total=False):
     max_stage: int
     """In hpcc, hpcc_pint."""
     max_weight: float
-    """expresspass: Maximum weight (w_max, ExpressPass §3.2). Expects a non-negative number.
+    """expresspass: Maximum weight (w_max; the authors' simulator). Expects a non-negative number.
     Default: 0.5
     """
     max_window: str
@@ -5081,8 +5084,9 @@ class Settings(TypedDict, total=False):
     """In sfc, sfqcodel."""
     target_loss: float
     """expresspass: Fraction of credits that may be lost without a sign of congestion, for a flow
-    with a rate near zero; the allowance falls to zero at the maximum rate (target loss, ExpressPass
-    §3.2). Expects a non-negative number. Default: 0.125
+    with a rate near zero; the allowance falls to zero at the maximum rate (the authors' simulator;
+    ExpressPass §3.2 has a constant target loss of 10 %). Expects a non-negative number. Default:
+    0.125
     """
     target_power: float
     """In powertcp, theta_powertcp."""
@@ -5210,7 +5214,8 @@ class Settings(TypedDict, total=False):
     """
     weight_step: float
     """expresspass: Increase of the weight per round trip without congestion, from the second
-    consecutive one (the authors' simulator). Expects a non-negative number. Default: 0.05
+    consecutive one (the authors' simulator; in ExpressPass §3.2 the weight goes halfway to w_max).
+    Expects a non-negative number. Default: 0.05
     """
     weights: str | int | Sequence[int]
     """ets: Weights of classes 0 to 7 among those that are not strict. A turn allows the weight

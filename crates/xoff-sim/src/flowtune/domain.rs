@@ -83,7 +83,7 @@ impl Domain {
             PathsKind::Known => {
                 links(&mut self.paths.follow(&self.topology, &self.routes, (src, dst, label)))
             }
-            // "Flowtune would manage rates on the edge links between servers and the top-of-rack
+            // Flowtune manages "rates on the edge links between servers and the top-of-rack
             // switches, while TCP congestion control would handle contention in the core" (§6).
             PathsKind::BigSwitch => {
                 let up = self.topology.first_port(src.node());

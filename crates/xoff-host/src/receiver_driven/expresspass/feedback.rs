@@ -1,4 +1,9 @@
-//! The rate of a flow's credits: credit feedback control (ExpressPass §3.2, Algorithm 1).
+//! The rate of a flow's credits: credit feedback control, as in the authors' simulator
+//! (kaist-ina/ns2-xpass, xpass.cc).
+//!
+//! Algorithm 1 of the paper (§3.2) differs. There w becomes (w + w_max) / 2, not w + 0.05; the rate
+//! grows to (1 - w) rate + w max (1 + target_loss), not (1 - w) rate + w max; and the loss that is
+//! allowed is a constant 10 %, not 0.125 (1 - rate / max).
 
 use super::ExpressPassConfig;
 

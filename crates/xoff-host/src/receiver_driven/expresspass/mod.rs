@@ -48,14 +48,14 @@ knobs! {
         initial_weight: f64 = 0.0625,
         /// Minimum weight (w_min of the authors' simulator).
         min_weight: f64 = 0.01,
-        /// Maximum weight (w_max, ExpressPass §3.2).
+        /// Maximum weight (w_max; the authors' simulator).
         max_weight: f64 = 0.5,
         /// Increase of the weight per round trip without congestion, from the second consecutive
-        /// one (the authors' simulator).
+        /// one (the authors' simulator; in ExpressPass §3.2 the weight goes halfway to w_max).
         weight_step: f64 = 0.05,
         /// Fraction of credits that may be lost without a sign of congestion, for a flow with a
-        /// rate near zero; the allowance falls to zero at the maximum rate (target loss,
-        /// ExpressPass §3.2).
+        /// rate near zero; the allowance falls to zero at the maximum rate (the authors' simulator;
+        /// ExpressPass §3.2 has a constant target loss of 10 %).
         target_loss: f64 = 0.125,
         /// Let a sender stop credits early: as soon as the credits of one round trip, which is the
         /// number in flight, cover its remaining data. This is the behaviour of later versions of

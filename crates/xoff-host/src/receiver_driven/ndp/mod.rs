@@ -41,8 +41,8 @@ knobs! {
     /// NDP's hosts, for `transport.kind` = "ndp".
     pub struct NdpConfig in "ndp" {
         /// Initial window, sent before the receiver's first reply, in whole packets. 0B: one
-        /// bandwidth-delay product of base RTT and host rate, as in the simulator of SFC's
-        /// comparison.
+        /// bandwidth-delay product of base RTT and host rate (NDP's paper; the public NDP simulator
+        /// of SFC's comparison: 32 packets).
         initial_window: Bytes = Bytes(0),
         /// Rate of pulled packets, relative to that of the host's link. Below 1 the queue of the
         /// first window drains (htsim: 0.99).
