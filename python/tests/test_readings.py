@@ -247,7 +247,10 @@ def test_what_is_recorded_is_as_new_as_all_that_it_shows(papers, file, old, new)
     shown = "[[column]]\ntitle = 'hops'\npath = 'packet_hops'\n[[plot]]"
     text = 'relative_to = "BFC"\n' + text.replace("[[plot]]", shown, 1)
     (folder / "experiment.toml").write_text(text)
+    (folder / "notes.md").write_text("first")
+    (folder / "scenario.toml").write_text('name = "fig1"   # as notes.md says\n')
     before = recorded.key(load_experiment(folder, "demo/fig1", "quick"), [])
+    (folder / "notes.md").write_text("second")
     assert recorded.key(load_experiment(folder, "demo/fig1", "quick"), []) == before
     text = (folder / file).read_text()
     assert old in text

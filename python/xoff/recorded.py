@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 _WORST = (FAILS, NOT_RUN, UNDECIDED, HOLDS)
+_COMMENT = re.compile("#.*")
 _BETWEEN_WORDS = re.compile(r"[\s\"'=,\[\](){}]+")
 # What other commands read of an experiment's entry, and its type.
 _ENTRY: dict[str, type] = {"scale": str, "key": str, "seeds": dict, "verdicts": dict, "table": str}
@@ -126,7 +127,8 @@ def _named_files(folder: Path, texts: Iterable[str]) -> Iterator[Path]:
 
     `PREFIX` also names the files of a Chakra trace, `PREFIX.0.et`, `PREFIX.1.et` and so on.
     """
-    for word in {word for text in texts for word in _BETWEEN_WORDS.split(text) if word}:
+    told = [_COMMENT.sub("", text) for text in texts]
+    for word in {word for text in told for word in _BETWEEN_WORDS.split(text) if word}:
         ranks = (f"{word}.{rank}.et" for rank in count())
         for name in (word, *takewhile(lambda name: os.path.isfile(folder / name), ranks)):
             if os.path.isfile(folder / name):
