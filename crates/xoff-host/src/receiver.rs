@@ -25,6 +25,29 @@ struct Half {
     unnotified_until: u64,
     /// End of its linger time, once it has all bytes (ps); `u64::MAX` before that.
     until: u64,
+    /// The largest end of the flow that a packet has told, if beyond 4.29 GB.
+    end: u64,
+}
+
+impl Half {
+    /// The end of a flow of more than 4.29 GB. A packet tells how much comes behind it in 32 bits
+    /// only, so the end may be known from a packet that has overtaken it.
+    #[cold]
+    fn far_end(&mut self, told: u64) -> u64 {
+        self.end = self.end.max(told);
+        self.end
+    }
+}
+
+/// What the receiver made of a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The reply.
+    pub reply: Reply,
+    /// Whether to send the sender a congestion notification.
+    pub notify: bool,
+    /// End of the flow, as far as packets have told: the one that completes it knows it.
+    pub end: u64,
 }
 
 /// All receivers of a partition, by flow.
@@ -79,16 +102,15 @@ impl Receivers {
         u16::try_from(blocks).unwrap_or(u16::MAX)
     }
 
-    /// Processes a data packet of `payload` bytes. Returns the reply, and whether to send the
-    /// sender a congestion notification.
+    /// Processes a data packet of `payload` bytes.
     #[inline(always)]
-    pub fn on_data(&mut self, now: u64, packet: &Packet, payload: u64) -> (Reply, bool) {
+    pub fn on_data(&mut self, now: u64, packet: &Packet, payload: u64) -> Received {
         let data = packet.as_data();
         let end = data.offset() + payload + u64::from(data.remaining());
         if data.offset() == 0 && data.remaining() == 0 {
             let acknowledged = self.setup.chunks.acknowledges(payload);
             let reply = if acknowledged { Reply::Ack(payload) } else { Reply::Nothing };
-            return (reply, false);
+            return Received { reply, notify: false, end };
         }
         if self.lingering.front().is_some_and(|&(until, _)| until <= now) {
             self.forget(now);
@@ -98,16 +120,20 @@ impl Receivers {
             // The sender has had a reply from this half, so it existed. It is gone, so it had all
             // bytes.
             Entry::Vacant(_) if packet.has(flag::PROGRESSED) && !self.setup.literal => {
-                return (Reply::Ack(end), false);
+                return Received { reply: Reply::Ack(end), notify: false, end };
             }
             // A probe without earlier data: a flow of one packet never has a half.
-            Entry::Vacant(_) if payload == 0 => return (Reply::Ack(data.offset()), false),
+            Entry::Vacant(_) if payload == 0 => {
+                return Received { reply: Reply::Ack(data.offset()), notify: false, end };
+            }
             Entry::Vacant(place) => place.insert(Half {
                 recovery: ReceiverHalf::new(self.setup.recovery),
                 unnotified_until: 0,
                 until: u64::MAX,
+                end: 0,
             }),
         };
+        let end = if end > u64::from(u32::MAX) { half.far_end(end) } else { end };
         let notify = match self.notification_interval {
             Some(interval) if packet.has(flag::MARKED) && half.unnotified_until <= now => {
                 half.unnotified_until = now + interval;
@@ -128,7 +154,7 @@ impl Receivers {
                 self.halves.remove(&packet.flow);
             }
         }
-        (reply, notify)
+        Received { reply, notify, end }
     }
 
     /// All bytes of a flow have arrived, though no packet said so: its sender stopped.
@@ -185,7 +211,7 @@ mod tests {
     fn go_back_n_requests_each_gap_once_and_forgets_a_finished_flow() {
         let mut receivers = receivers(Recovery::GoBackN, 500, None);
         let mut reply =
-            |now, seq, remaining| receivers.on_data(now, &packet(seq, remaining), 1000).0;
+            |now, seq, remaining| receivers.on_data(now, &packet(seq, remaining), 1000).reply;
         assert_eq!(reply(0, 0, 3000), Reply::Ack(1000));
         assert_eq!(reply(1, 2000, 1000), Reply::Nack { expected: 1000, kept: 0 });
         assert_eq!(reply(2, 3000, 0), Reply::Nothing);
@@ -199,7 +225,7 @@ mod tests {
         assert_eq!(receivers.len(), 1);
         let mut late = packet(3000, 0);
         late.flags |= flag::PROGRESSED;
-        assert_eq!(receivers.on_data(603 + LINGER, &late, 1000).0, Reply::Ack(4000));
+        assert_eq!(receivers.on_data(603 + LINGER, &late, 1000).reply, Reply::Ack(4000));
         assert!(receivers.is_empty());
     }
 
@@ -211,14 +237,14 @@ mod tests {
         receivers.setup.literal = true;
         let mut late = packet(2000, 0);
         late.flags |= flag::PROGRESSED;
-        let mut reply = |now, packet| receivers.on_data(now, &packet, 1000).0;
+        let mut reply = |now, packet| receivers.on_data(now, &packet, 1000).reply;
         assert_eq!(reply(0, packet(0, 2000)), Reply::Ack(1000));
         assert_eq!(reply(1, packet(2000, 0)), Reply::Nack { expected: 1000, kept: 0 });
         assert_eq!(reply(2, packet(1000, 1000)), Reply::Ack(2000));
         assert_eq!(reply(3, packet(1000, 1000)), Reply::Nothing);
         assert_eq!(reply(4, packet(2000, 0)), Reply::Ack(3000));
         receivers.forget_flow(7);
-        let mut reply = |now| receivers.on_data(now, &late, 1000).0;
+        let mut reply = |now| receivers.on_data(now, &late, 1000).reply;
         let replies = [5, 504, 505].map(&mut reply);
         let nack = Reply::Nack { expected: 0, kept: 0 };
         assert_eq!(replies, [nack, Reply::Nothing, nack]);
@@ -271,11 +297,33 @@ mod tests {
     #[test]
     fn perfect_recovery_counts_bytes_in_any_order() {
         let mut receivers = receivers(Recovery::Perfect, 0, None);
-        let mut reply = |seq, remaining| receivers.on_data(0, &packet(seq, remaining), 1000).0;
+        let mut reply = |seq, remaining| receivers.on_data(0, &packet(seq, remaining), 1000).reply;
         assert_eq!(reply(2000, 0), Reply::Ack(1000));
         assert_eq!(reply(0, 2000), Reply::Ack(2000));
         assert_eq!(reply(1000, 1000), Reply::Ack(3000));
         assert!(receivers.is_empty());
+    }
+
+    /// A packet says in 32 bits how many bytes of the flow come behind it.
+    #[test]
+    fn a_hole_more_than_4_29_gb_before_the_end_is_closed() {
+        const SIZE: u64 = 6_000_000_500;
+        for recovery in [Recovery::SelectiveRepeat, Recovery::Perfect] {
+            let mut receivers = receivers(recovery, 0, None);
+            let mut receive = |number: u64| {
+                let offset = number * 1000;
+                let payload = 1000.min(SIZE - offset);
+                let behind = u32::try_from(SIZE - offset - payload).unwrap_or(u32::MAX);
+                receivers.on_data(0, &packet(offset, behind), payload)
+            };
+            for number in 1..=SIZE / 1000 {
+                receive(number);
+            }
+            let last = receive(0);
+            assert_eq!((last.reply, last.end), (Reply::Ack(SIZE), SIZE), "{recovery:?}");
+            // That of selective repeat lingers.
+            receivers.on_data(2 * LINGER, &packet(1000, 0), 1000);
+        }
     }
 
     #[test]
@@ -283,7 +331,7 @@ mod tests {
         let mut receivers = receivers(Recovery::GoBackN, 0, Some(50));
         let mut marked = packet(0, 5000);
         marked.flags |= flag::MARKED;
-        let mut notified = |now| receivers.on_data(now, &marked, 1000).1;
+        let mut notified = |now| receivers.on_data(now, &marked, 1000).notify;
         assert_eq!([0, 10, 49, 50, 51].map(&mut notified), [true, false, false, true, false]);
     }
 }

@@ -4,6 +4,7 @@ use xoff_net::packet::{CONTROL_QUEUE, NONE, flag};
 use xoff_net::{Fabric, Kind};
 
 use super::Hosts;
+use crate::receiver::Received;
 use crate::recovery::Reply;
 use crate::tcp::SackBytes;
 
@@ -47,7 +48,7 @@ impl Hosts {
         let packet = &mut fabric.packets[id];
         let payload = u64::from(packet.wire_bytes - self.overhead);
         self.nics[nic as usize].received_bytes += payload;
-        let (reply, notify) = self.receivers.on_data(now, packet, payload);
+        let Received { reply, notify, end } = self.receivers.on_data(now, packet, payload);
         let (kind, seq, kept) = match reply {
             Reply::Ack(seq) => (Kind::Ack, seq, 0),
             Reply::Nack { expected, kept } => (Kind::Nack, expected, kept),
@@ -62,9 +63,8 @@ impl Hosts {
         };
         std::mem::swap(&mut packet.src, &mut packet.dst);
         packet.label = packet.label.rotate_left(16);
-        let data = packet.as_data();
-        let sent = data.sent_ps();
-        let whole = seq == data.offset() + payload + u64::from(data.remaining());
+        let sent = packet.as_data().sent_ps();
+        let whole = seq == end;
         let flow = packet.flow;
         packet.kind = kind;
         let mut answer = packet.as_answer_mut();

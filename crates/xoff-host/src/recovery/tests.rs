@@ -145,7 +145,7 @@ impl Path {
             if payload > 0 {
                 self.arrived.insert(packet.seq);
             }
-            let reply = self.receivers.on_data(self.now, &packet, payload).0;
+            let reply = self.receivers.on_data(self.now, &packet, payload).reply;
             let missing = (0..).find(|number| !self.arrived.contains(&(number * PAYLOAD)));
             let missing = (missing.unwrap_or(0) * PAYLOAD).min(self.flow.start.bytes);
             let (kind, seq, kept) = match reply {

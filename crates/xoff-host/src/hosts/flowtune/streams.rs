@@ -106,7 +106,7 @@ impl Hosts {
         }
         let payload = self.setup.frame.payload.0;
         let repeated = self.receivers.repeated;
-        let (reply, _) = self.receivers.on_data(fabric.now, packet, payload);
+        let reply = self.receivers.on_data(fabric.now, packet, payload).reply;
         // Only packets of flows count as duplicates.
         self.receivers.repeated = repeated;
         let (kind, arrived, block) = match reply {
