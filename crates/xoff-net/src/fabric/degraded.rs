@@ -1,25 +1,26 @@
 //! Links that work at a lower rate than their own for a time.
 
+use rustc_hash::FxHashMap;
+
 use super::Fabric;
 
 /// A port with a lower rate than its own.
 #[derive(Debug)]
 struct Degraded {
-    port: u32,
     /// Its own rate (bit/s).
     full: u64,
     /// The lower rates (bit/s), each with the owner's number. The lowest is in force.
     limits: Vec<(u32, u64)>,
 }
 
-/// All such ports. Their list is short, and only read when a rate changes or for a pause.
+/// All such ports, by number.
 #[derive(Debug, Default)]
-pub(super) struct DegradedPorts(Vec<Degraded>);
+pub(super) struct DegradedPorts(FxHashMap<u32, Degraded>);
 
 impl DegradedPorts {
     /// The port's own rate, if it works at another one.
     pub(super) fn full_rate(&self, port: u32) -> Option<u64> {
-        self.0.iter().find(|degraded| degraded.port == port).map(|degraded| degraded.full)
+        self.0.get(&port).map(|degraded| degraded.full)
     }
 }
 
@@ -28,29 +29,24 @@ impl Fabric {
     /// reason for `restore_rate`. Of several reasons, the one with the lowest rate counts.
     pub fn degrade(&mut self, port: u32, number: u32, rate: u64) {
         let full = self.current_rate(port);
-        let ports = &mut self.degraded.0;
-        let place = ports.iter().position(|degraded| degraded.port == port).unwrap_or_else(|| {
-            ports.push(Degraded { port, full, limits: Vec::new() });
-            ports.len() - 1
-        });
-        ports[place].limits.push((number, rate));
-        self.apply_limits(place);
+        let whole = || Degraded { full, limits: Vec::new() };
+        self.degraded.0.entry(port).or_insert_with(whole).limits.push((number, rate));
+        self.apply_limits(port);
     }
 
     /// Ends that reason.
     pub fn restore_rate(&mut self, port: u32, number: u32) {
-        let ports = &mut self.degraded.0;
-        let Some(place) = ports.iter().position(|degraded| degraded.port == port) else { return };
-        ports[place].limits.retain(|limit| limit.0 != number);
-        self.apply_limits(place);
+        let Some(degraded) = self.degraded.0.get_mut(&port) else { return };
+        degraded.limits.retain(|limit| limit.0 != number);
+        self.apply_limits(port);
     }
 
-    fn apply_limits(&mut self, place: usize) {
-        let Degraded { port, full, limits } = &self.degraded.0[place];
-        let (port, full) = (*port, *full);
+    fn apply_limits(&mut self, port: u32) {
+        let Degraded { full, limits } = &self.degraded.0[&port];
+        let full = *full;
         let lowest = limits.iter().map(|limit| limit.1).min();
         if lowest.is_none() {
-            self.degraded.0.swap_remove(place);
+            self.degraded.0.remove(&port);
         }
         self.set_rate(port, lowest.map_or(full, |lowest| lowest.min(full)));
     }

@@ -1,7 +1,7 @@
 //! Shortest paths, stored compactly: hosts on one switch share their routes at all other switches.
 
 use rustc_hash::FxHashMap;
-use xoff_core::{HostId, PortId};
+use xoff_core::{HostId, NodeId, PortId};
 
 use super::host_routes::HostRoutes;
 use super::missing::Missing;
@@ -223,17 +223,26 @@ impl Routes {
         src: HostId,
         dst: HostId,
     ) -> impl Iterator<Item = PortId> + 'a {
-        let group = self.group_of(dst) as usize;
-        let number = self.ports_of_host(src, dst).first().copied().unwrap_or(0);
         let next = move |&port: &PortId| {
             let node = topology.far_end(port);
-            let to_host = || self.access_port(dst);
-            (node != dst.node()).then(|| {
-                let ports = self.ports(topology.switch_index(node), group);
-                topology.port_at(node, ports.first().copied().unwrap_or_else(to_host))
-            })
+            (node != dst.node()).then(|| self.first_port(topology, node, dst))
         };
-        std::iter::successors(Some(topology.port_at(src.node(), number)), next)
+        std::iter::successors(Some(self.first_port_of_host(topology, src, dst)), next)
+    }
+
+    /// The first choice of a host among its egress ports to another one.
+    #[must_use]
+    pub fn first_port_of_host(&self, topology: &Topology, src: HostId, dst: HostId) -> PortId {
+        let number = self.ports_of_host(src, dst).first().copied().unwrap_or(0);
+        topology.port_at(src.node(), number)
+    }
+
+    /// The first choice of a switch among its egress ports to a host.
+    #[must_use]
+    pub fn first_port(&self, topology: &Topology, switch: NodeId, dst: HostId) -> PortId {
+        let ports = self.ports(topology.switch_index(switch), self.group_of(dst) as usize);
+        let number = ports.first().copied().unwrap_or_else(|| self.access_port(dst));
+        topology.port_at(switch, number)
     }
 
     /// The fewest links on a path from one host to another.
