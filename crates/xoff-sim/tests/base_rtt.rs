@@ -4,7 +4,7 @@
 use xoff_core::{BitRate, NodeId, Ps};
 use xoff_net::topo::{
     DumbbellConfig, FatTreeConfig, LeafSpineConfig, Link, Routes, StarConfig, Topology,
-    TwoDcConfig, dumbbell, fat_tree, leaf_spine, star, two_dc,
+    TorusConfig, TwoDcConfig, dumbbell, fat_tree, leaf_spine, star, torus, two_dc,
 };
 use xoff_sim::setup::{base_rtt, base_rtts, path};
 
@@ -50,6 +50,7 @@ fn the_base_rtt_is_the_longest_of_all_pairs() {
         dumbbell(&DumbbellConfig { side_hosts: 2, right_rate: slow, ..Default::default() })
             .unwrap(),
         two_dc(&TwoDcConfig { hosts_per_leaf: 2, ..Default::default() }).unwrap(),
+        torus(&TorusConfig { columns: 5, planes: 3, ..Default::default() }).unwrap(),
         // The slowest two hosts are attached to one switch, or one of them is alone.
         two_switches(&[(0, 1, 9), (0, 100, 1), (0, 10, 8), (1, 100, 1)], 1),
         two_switches(&[(0, 100, 1), (0, 100, 2), (1, 10, 9)], 1),
