@@ -17,13 +17,13 @@ BATCHES = 10
 SUMMARY = {"classes": [{"class": "background", "bins": [{"low_bytes": 0, "high_bytes": 100}]}]}
 
 
-def run_of(finished, censored=(), group="all"):
+def run_of(finished, censored=(), group="all", kind="flows"):
     """A run whose histograms hold (batch, slowdown) of finished and of censored flows."""
     rows = [(batch, value, 1, 0) for batch, value in finished]
     rows += [(batch, value, 0, 1) for batch, value in censored]
     table = pa.table(
         {
-            "kind": ["flows"] * len(rows),
+            "kind": [kind] * len(rows),
             "class": [0] * len(rows),
             "group": [group] * len(rows),
             "batch": [row[0] for row in rows],
@@ -210,3 +210,16 @@ def test_students_t():
     for freedom, value in known.items():
         assert student_t(freedom) == pytest.approx(value, abs=5e-4)
     assert all(student_t(n) > student_t(n + 1) for n in range(1, 200))
+
+
+def test_a_count_of_queries_is_that_of_a_run_unless_pooled():
+    """Like other numbers of a summary, in whose ratios counts stand."""
+    runs = [run_of([(0, 7.0)] * count, [(1, 9.0)] * 2, kind="queries") for count in (140, 90)]
+    count = Term("X", path="queries.background.all.count")
+    found = sampling.of_term(count, runs)
+    assert (found.low, found.high) == (117.0, 117.0)
+    assert interval(found)[0] < 117.0 < interval(found)[1]
+    left = Term("X", path="queries.background.all.unfinished")
+    assert sampling.of_term(left, runs).low == 2.0
+    pooled = Term("X", path="queries.background.all.count", seeds="pooled")
+    assert sampling.of_term(pooled, runs).low == 234.0

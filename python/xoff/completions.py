@@ -21,7 +21,8 @@ from xoff.tables import of_class
 
 QUERIES, REQUESTS = "queries.", "requests."
 PREFIXES = (QUERIES, REQUESTS)
-MEASURES = ("count", "unfinished", "mean_us", "p50_us", "p95_us", "p99_us")
+COUNTS = ("count", "unfinished")
+MEASURES = (*COUNTS, "mean_us", "p50_us", "p95_us", "p99_us")
 PS_PER_US = 1e6
 
 _GROUPS = {QUERIES: r"all|\d+|priority\d|\d+-priority\d", REQUESTS: r"all|\d+"}

@@ -128,8 +128,11 @@ def _pooled(term: Term, runs: Sequence[Result]) -> Sample | None:
     """Return a statistic of the pooled histograms; None if the term is not one of those."""
     if completions.is_completion(term.path):
         prefix, cls, group, measure = completions.parse(str(term.path))
-        kind = prefix.rstrip(".")
-        return _statistic(_groups(runs, kind, cls, group), measure.removesuffix("_us"))
+        found = _statistic(
+            _groups(runs, prefix.rstrip("."), cls, group), measure.removesuffix("_us")
+        )
+        is_mean_of_counts = measure in completions.COUNTS and term.seeds != POOLED
+        return found.scaled(1 / len(runs)) if is_mean_of_counts else found
     if term.path is not None or term.cdf is not None:
         return None
     entry = class_entry(runs[0], term.cls)
@@ -214,7 +217,7 @@ def _of_run(run: Result, kind: str, cls: str, group: str) -> dict[str, Array]:
 
 def _statistic(found: Histograms, name: str) -> Sample:
     total = float(found.finished.sum() + found.censored.sum())
-    if name in ("count", "unfinished"):
+    if name in completions.COUNTS:
         counts = found.censored.sum(axis=1)
         counts = counts + found.finished.sum(axis=1) if name == "count" else counts
         drawn = _weights(len(counts)) @ counts
