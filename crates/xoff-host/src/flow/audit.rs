@@ -107,3 +107,75 @@ impl Sender {
         holds(pauses, || self.violation("no packet during a pause of the flow", self.paused_until))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use xoff_core::{FlowId, HostId};
+
+    use super::*;
+    use crate::cc::Pace;
+    use crate::flow::FlowStart;
+
+    const PAYLOAD: u64 = 1000;
+
+    /// A sender of ten packets with a window of four, which has sent two.
+    fn sender() -> Sender {
+        let start = FlowStart {
+            id: FlowId(7),
+            start_ps: 0,
+            src: HostId(2),
+            dst: HostId(5),
+            bytes: 10 * PAYLOAD,
+            label: 0,
+            source: 0,
+            class: 0,
+        };
+        let pace = Pace { rate: 1, window: 4 * PAYLOAD };
+        let recovery = SenderHalf::GoBackN;
+        let flow = Sender::new(start, pace, recovery, 0, Default::default());
+        let sent = 2 * PAYLOAD;
+        Sender { snd_nxt: sent, high: sent, reach: 8 * PAYLOAD, credit: i64::MAX / 2, ..flow }
+    }
+
+    #[test]
+    fn a_limit_that_a_packet_exceeds_is_named() {
+        let found = |change: fn(&mut Sender)| {
+            let mut flow = sender();
+            change(&mut flow);
+            let audited = flow.audit_sent(50, PAYLOAD);
+            assert_eq!(flow.keeps_limits(50, PAYLOAD), audited.is_ok());
+            audited.map_or_else(|violation| violation.to_string(), |()| String::new())
+        };
+        assert_eq!(found(|_| {}), "");
+        let window = found(|flow| flow.pace.window = PAYLOAD);
+        assert!(window.contains("fewer bytes in flight than the window"), "{window}");
+        assert!(window.contains("flow 7 from host 2 to host 5"), "{window}");
+        assert!(window.contains("0 of 10000 bytes acknowledged, 2000 sent"), "{window}");
+        let reach = found(|flow| flow.reach = PAYLOAD);
+        assert!(reach.contains("a distance from what is acknowledged below"), "{reach}");
+        let credit = found(|flow| flow.credit = -(PAYLOAD as i64));
+        assert!(credit.contains("credit before the packet"), "{credit}");
+        let pause = found(|flow| flow.paused_until = 51);
+        assert!(pause.contains("no packet during a pause of the flow"), "{pause}");
+        // The HPCC simulator's senders go back behind what is acknowledged.
+        let literal = found(|flow| {
+            flow.recovery = SenderHalf::LiteralGoBackN;
+            flow.pace.window = 0;
+        });
+        assert_eq!(literal, "");
+    }
+
+    #[test]
+    fn what_is_acknowledged_was_sent() {
+        let found = |una: u64, next: u64, high: u64| {
+            let flow = Sender { snd_una: una, snd_nxt: next, high, ..sender() };
+            flow.audit().map_or_else(|violation| violation.to_string(), |()| String::new())
+        };
+        assert_eq!(found(1000, 2000, 2000), "");
+        for (una, next, high) in [(3000, 2000, 2000), (0, 11_000, 10_000), (0, 2000, 11_000)] {
+            let broken = found(una, next, high);
+            assert!(broken.contains("acknowledged <= next <= size"), "{broken}");
+            assert!(broken.contains(&format!("{una}, {next} (up to {high})")), "{broken}");
+        }
+    }
+}

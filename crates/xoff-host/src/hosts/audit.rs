@@ -210,3 +210,63 @@ impl Hosts {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use xoff_core::HostId;
+
+    use super::*;
+    use crate::cc::Pace;
+    use crate::flow::FlowStart;
+    use crate::recovery::SenderHalf;
+
+    fn sender() -> Sender {
+        let (start_ps, bytes, label, source, class) = (0, 9000, 0, 0, 0);
+        let (id, src, dst) = (FlowId(7), HostId(2), HostId(5));
+        let start = FlowStart { id, start_ps, src, dst, bytes, label, source, class };
+        let pace = Pace { rate: 1, window: 4000 };
+        let mut flow = Sender::new(start, pace, SenderHalf::GoBackN, 0, Default::default());
+        (flow.snd_nxt, flow.high, flow.reach, flow.credit) = (1000, 1000, 8000, i64::MAX / 2);
+        flow
+    }
+
+    fn broken(checks: &SendChecks) -> String {
+        checks.broken.as_ref().map_or_else(String::new, |violation| violation.to_string())
+    }
+
+    #[test]
+    fn a_packet_before_its_pace_is_kept_until_the_next_audit() {
+        let mut checks = SendChecks::default();
+        let mut flow = sender();
+        let mut send = |checks: &mut SendChecks, now: u64, rate: u64, next: u64| {
+            (flow.pace.rate, flow.next_avail) = (rate, next);
+            checks.on_sent(now, (3, &flow), (1000, false));
+        };
+        send(&mut checks, 0, 1, 800);
+        send(&mut checks, 800, 1, 1600);
+        // A change of the rate moves the time.
+        send(&mut checks, 1000, 2, 1400);
+        assert_eq!(broken(&checks), "");
+        send(&mut checks, 1399, 2, 1799);
+        let first = broken(&checks);
+        assert!(first.contains("no packet before 1400 ps, by its pace"), "{first}");
+        assert!(first.contains("flow 7 from host 2 to host 5"), "{first}");
+        // The first one is reported.
+        send(&mut checks, 1400, 2, 1800);
+        assert_eq!(broken(&checks), first);
+        assert_eq!(checks.sent_bytes, 5000);
+    }
+
+    #[test]
+    fn a_packet_beyond_the_window_is_kept_unless_it_is_sent_again() {
+        let mut flow = sender();
+        flow.pace.window = 0;
+        for (again, is_free, is_broken) in
+            [(false, false, true), (true, false, false), (false, true, false)]
+        {
+            let mut checks = SendChecks { is_free, ..SendChecks::default() };
+            checks.on_sent(0, (0, &flow), (1000, again));
+            assert_eq!(broken(&checks).contains("the window"), is_broken);
+        }
+    }
+}

@@ -239,3 +239,27 @@ fn a_small_buffer_sends_as_many_pauses() {
         assert_eq!(run.summary().pfc.pause_frames, pauses, "{control}");
     }
 }
+
+/// Two hosts with a link to each of two switches. A link that goes for good takes half of the
+/// capacity with it: the hosts share their flows out again, and all of them end.
+#[test]
+fn flows_of_a_link_that_goes_take_the_other_one() {
+    let folder = file("settings/acknowledgements");
+    let config = std::fs::read_to_string(folder.join("config.txt")).unwrap();
+    let last_ns = |line: &str| {
+        let config = config.replace("LINK_DOWN 0 0 0", line).replace("TIME 2.02", "TIME 2.1");
+        let path = file("two-links/config.txt");
+        let run = Run::open(&config, path.to_str().unwrap(), &[], Threads::ONE)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let flows = finished(run);
+        assert_eq!(flows.len(), 8, "{line}");
+        flows.values().map(|[_, start, fct]| start + fct).max().unwrap() - 2_000_000_000
+    };
+    // 32 MB at 100 Gb/s. In 100 us both links together have sent 2.5 MB.
+    let one_link_ns = 2_560_000;
+    assert!((one_link_ns / 2..one_link_ns).contains(&last_ns("LINK_DOWN 0 0 0")));
+    for line in ["LINK_DOWN 100 0 2", "LINK_DOWN 100 3 0", "LINK_DOWN 100 1 3"] {
+        let last = last_ns(line);
+        assert!((one_link_ns - 200_000..one_link_ns * 5 / 4).contains(&last), "{line}: {last}");
+    }
+}

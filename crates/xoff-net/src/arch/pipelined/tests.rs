@@ -1,5 +1,7 @@
 //! The whole switch: tests hand it packets and check the packets it sends.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, Ps, Rng, Wheel};
@@ -31,6 +33,8 @@ struct Bench {
     /// Arrival of each packet at a neighbour: (time, port, class, frame or data).
     sent: Vec<(u64, u32, Packet)>,
     dropped: u64,
+    /// The reasons for pauses at any time.
+    reasons: BTreeSet<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +87,14 @@ impl Bench {
         let switch = Pipelined::new(parts, &fabric);
         let access = |port| Destination { group: 0, access_port: port };
         let destinations = (0..PORTS as u16).map(access).collect();
-        Self { fabric, switch, destinations, sent: Vec::new(), dropped: 0 }
+        Self {
+            fabric,
+            switch,
+            destinations,
+            sent: Vec::new(),
+            dropped: 0,
+            reasons: BTreeSet::new(),
+        }
     }
 
     /// Delivers the arrivals, then runs all events that follow.
@@ -148,6 +159,7 @@ impl Bench {
                 self.dropped += 1;
                 self.fabric.packets.remove(id);
             }
+            self.reasons.extend((0..PORTS as u16).map(|port| self.switch.reasons(port)));
         }
     }
 
@@ -272,6 +284,22 @@ fn a_slow_processor_congests_the_ingress() {
     let stats = bench.stats();
     assert_eq!((stats.blames, stats.egress_drops), (0, 0));
     assert!(stats.congestions >= 3 && stats.ingress_drops > 0, "{stats:?}");
+}
+
+/// In words, for a run that is stuck.
+#[test]
+fn a_pause_is_explained() {
+    let slow = PipelineConfig { packet_rate: 100_000.0, ..PipelineConfig::default() };
+    for (config, reasons) in [
+        (PipelineConfig::default(), "; class 4: it is blamed by egress ports 3"),
+        (slow, "; class 4: its ingress queue is congested"),
+        (stop(), "; its full queue has stopped the processor"),
+    ] {
+        let mut bench = Bench::new(config, stop_max());
+        bench.run(&congestion());
+        assert!(bench.reasons.contains(reasons), "{:?}", bench.reasons);
+        assert!(bench.reasons.contains(""), "nothing is asked to pause for ever");
+    }
 }
 
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
