@@ -172,6 +172,7 @@ def test_a_setting_that_no_case_has_is_an_error(papers, tmp_path, monkeypatch, c
     ("chosen", "message"),
     [
         ("degre=10", "no reading is called `degre` \\(did you mean `degree`\\?\\)"),
+        ("degree=10 degree=20", "--reading: given twice: `degree`"),
         ("degree=30", "reading `degree` has no candidate `30`; there are 10, 20"),
     ],
 )
@@ -179,7 +180,8 @@ def test_a_reading_that_is_not_there_is_an_error(
     papers, tmp_path, monkeypatch, capsys, chosen, message
 ):
     monkeypatch.chdir(tmp_path)
-    assert main(["reproduce", "demo/fig1", "--reading", chosen]) == 2
+    options = [part for one in chosen.split() for part in ("--reading", one)]
+    assert main(["reproduce", "demo/fig1", *options]) == 2
     assert re.search(message, capsys.readouterr().err)
 
 

@@ -20,6 +20,7 @@ from xoff.commands.arguments import (
 )
 from xoff.errors import UsageError
 from xoff.progress import Line
+from xoff.strict import refuse_twins
 from xoff.terminal import say
 
 if TYPE_CHECKING:
@@ -182,11 +183,13 @@ def call(args: argparse.Namespace, root: Path | None = None) -> int:
 
 
 def _chosen(given: Iterable[str]) -> dict[str, str]:
-    """Parse `READING=CANDIDATE`."""
+    """Parse `READING=CANDIDATE`. Raises `UsageError`."""
     for one in given:
         if "=" not in one:
             raise UsageError(f"--reading {one}: expected READING=CANDIDATE")
-    return {reading: value for reading, _, value in (one.partition("=") for one in given)}
+    parts = [one.partition("=") for one in given]
+    refuse_twins((reading for reading, _, _ in parts), "--reading: given twice:")
+    return {reading: value for reading, _, value in parts}
 
 
 def _sensitivity(

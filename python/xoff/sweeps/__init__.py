@@ -231,7 +231,7 @@ class Prepared:
         if old:
             line.note(f"{name}: {len(old)} runs failed before; --again runs them once more")
         with writing(self.out, UsageError):
-            (self.out / "runs").mkdir(parents=True, exist_ok=True)
+            (self.out / placing.RUNS).mkdir(parents=True, exist_ok=True)
         show = ReproduceProgress(self.planned, line, name)
         try:
             run_all(self.planned, tick=show)
@@ -355,7 +355,7 @@ def _prepare_grid(
 
 
 def _planned(grid: Grid, place: Path, max_memory: str | int | None) -> Prepared:
-    planned = jobs.plan(grid.points(), place / "runs", max_memory)
+    planned = jobs.plan(grid.points(), place / placing.RUNS, max_memory)
     refuse_dead(grid)
     measures = (
         paths.Named.of(f"{grid.file}: measure `{one.name}`", one.term) for one in grid.measures
