@@ -230,6 +230,26 @@ def test_a_users_scenario_in_the_folder_of_the_results_is_kept(scenario, tmp_pat
     assert own.read_text() == "mine"
 
 
+@pytest.mark.parametrize("seeds", [[3, 5], np.array([3, 5]), range(3, 6, 2)])
+def test_seeds_are_any_sequence_and_overrides_may_be_one(scenario, tmp_path, seeds):
+    options = {"grid": {"scheme": ["bfc", "dctcp"]}, "seeds": seeds, "set": "run.slices=2"}
+    found = sweep(scenario, tmp_path / "out", **options)
+    assert found.grid.seeds == (3, 5)
+    assert found.grid.overrides == ("run.slices=2",)
+    assert [row.seeds for row in found.rows] == [2, 2]
+
+
+def test_one_override_of_a_file_of_a_sweep(grid_file, tmp_path):
+    prepared = prepare(grid_file, tmp_path, set="name=x", seeds=np.int64(1))
+    assert prepared.grid.overrides == ("run.slices=2", "name=x")
+    assert prepared.grid.seeds == (1,)
+
+
+def test_no_seeds_are_refused(scenario, tmp_path):
+    with pytest.raises(UsageError, match="`seeds` must be whole numbers above 0"):
+        sweep(scenario, tmp_path / "out", grid={"scheme": ["bfc", "dctcp"]}, seeds=0)
+
+
 def test_memory_in_bytes_limits_each_run(grid_file, tmp_path):
     for most in (10**9, np.int64(10**9)):
         (job, *_) = prepare(grid_file, tmp_path, max_memory=most).planned

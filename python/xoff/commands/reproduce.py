@@ -53,7 +53,9 @@ def add_options(again: Parser) -> None:
         "--check", action="store_true", help="compare the paper's claims with the measurements"
     )
     again.add_argument(
-        "--json", action="store_true", help="print the checked claims as JSON (implies --check)"
+        "--json",
+        action="store_true",
+        help="print the checked claims as JSON (implies --check), or what --list lists",
     )
     again.add_argument(
         "--out",
@@ -134,6 +136,9 @@ def call(args: argparse.Namespace, root: Path | None = None) -> int:
     from xoff.reproduce import Outcome
     from xoff.reproduce_paper import Keeping, reproduce_all
 
+    if args.list and args.json:
+        say(json.dumps(catalogue.listed(args.experiment, args.scale, root), indent=2))
+        return 0
     if args.list:
         say(catalogue.text(args.experiment, args.scale, root), end="")
         return 0

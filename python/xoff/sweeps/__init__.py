@@ -132,7 +132,8 @@ def sweep(
     - `out`: folder of the results (default: `out/` and the name of the file, or the name of the
       scenario and `-sweep`).
     - `grid`: values per setting, all combined: `{"scheme": ["bfc", "dctcp"], "load": [0.4, 0.8]}`.
-    - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number, or these.
+    - `set`: overrides of every run, or a single one.
+    - `seeds`: run each point with seeds 1 to this number, or these.
     - `measures`: with a `grid`, numbers of every point by name, each a path of the summary such as
       `"buffer.p99_bytes"` or a dict with the keys of `[[measure]]` (default: `DEFAULT_MEASURES`).
     - `levels`: values of measures, `{"p99": 3, "delay": "10us"}`, to find in `Swept.crossings`.
@@ -329,7 +330,7 @@ def prepare(
 ) -> Prepared:
     """Read a sweep and validate every point. Raises `UsageError` or `ScenarioError`."""
     grid = read_grid(file)
-    grid = replace(grid, overrides=(*grid.overrides, *set))
+    grid = replace(grid, overrides=(*grid.overrides, *_overrides(set)))
     if seeds is not None:
         grid = replace(grid, seeds=seeds_of(seeds, "--seeds"))
     return _planned(grid, placing.folder(out, file.stem), max_memory)
@@ -350,8 +351,12 @@ def _prepare_grid(
     name = placing.default_name(found)
     place = placing.folder(out, placing.folder_name(name))
     scenario = undo.enter_context(placing.as_file(found, place))
-    grid = grid_of(name, scenario, tuple(set), values, seeds or (), measures)
+    grid = grid_of(name, scenario, _overrides(set), values, seeds, measures)
     return _planned(grid, place, max_memory)
+
+
+def _overrides(given: Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _planned(grid: Grid, place: Path, max_memory: str | int | None) -> Prepared:
