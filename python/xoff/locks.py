@@ -1,4 +1,4 @@
-"""The lock of a run directory: one process at a time writes it and the folders beside it.
+"""The lock of a run directory: one process at a time writes it and the folders next to it.
 
 The lock is a file next to the directory, so that it stays where it is when folders are renamed.
 """

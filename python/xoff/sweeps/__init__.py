@@ -132,8 +132,7 @@ def sweep(
     - `out`: folder of the results (default: `out/` and the name of the file, or the name of the
       scenario and `-sweep`).
     - `grid`: values per setting, all combined: `{"scheme": ["bfc", "dctcp"], "load": [0.4, 0.8]}`.
-    - `set`: overrides of every run, or a single one.
-    - `seeds`: run each point with seeds 1 to this number, or these.
+    - `set`: overrides of every run, or one; `seeds`: run with seeds 1 to this number, or these.
     - `measures`: with a `grid`, numbers of every point by name, each a path of the summary such as
       `"buffer.p99_bytes"` or a dict with the keys of `[[measure]]` (default: `DEFAULT_MEASURES`).
     - `levels`: values of measures, `{"p99": 3, "delay": "10us"}`, to find in `Swept.crossings`.
