@@ -227,10 +227,11 @@ class Target:
 
     def check(self):
         """Check what a kill has left: files are whole or absent, run directories, too."""
-        from xoff.manifest import is_complete
+        from xoff.manifest import is_complete, partial_of
+        from xoff.publishing import old_of
 
         if self.start is not None:
-            assert wholes(*(self.out.with_name(self.out.name + end) for end in ENDS))
+            assert wholes(self.out, partial_of(self.out), old_of(self.out))
         elif not is_complete(self.out):
             left = {name: data for name, data in outputs(self.out).items() if name in self.expected}
             assert left.items() <= self.expected.items()
@@ -251,7 +252,6 @@ class Target:
         )
 
 
-ENDS = ("", ".partial", ".old")
 SCENARIO = 'name = "small"\nscheme = "bfc"\n'
 GRID = 'scenario = "small.toml"\nset = ["run.sleep_ms=10"]\n[grid]\nscheme = ["bfc", "dctcp"]\n'
 REAL = """

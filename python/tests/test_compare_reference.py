@@ -242,3 +242,11 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_runs(page, words, t
     message = capsys.readouterr().err
     assert words in message
     assert "has no case" not in message
+
+
+def test_a_folder_for_runs_that_cannot_be_written_is_an_error(tmp_path, capsys):
+    case = Path(__file__).parent / "data" / "ns3" / "newreno_two_fast"
+    place = tmp_path / "out" / f"{case.name}.flows.csv"
+    place.mkdir(parents=True)
+    assert main(["compare-reference", str(case), "--out", str(tmp_path / "out")]) == 2
+    assert f"cannot write {place}: " in capsys.readouterr().err

@@ -17,6 +17,7 @@ import xoff
 from xoff import cli, drafts, extras, plots
 from xoff.drafts import draft_of
 from xoff.manifest import is_complete, read_manifest
+from xoff.publishing import old_of
 from xoff.rundir import RunDir
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -39,7 +40,7 @@ def no_figures(monkeypatch):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_run_that_replaces_another(scenario, tmp_path, fault):
     place = tmp_path / "place"
-    out, partial, old = (place / name for name in ("out", "out.partial", "out.old"))
+    out, partial = place / "out", place / "out.partial"
     sets = ("run.capture=2", "run.queries=1")
     run = ("run", scenario, "--out", out, "--quiet", "--set", sets[0], "--set", sets[1], "--set")
     digests = {seed: xoff.run(scenario, set=[*sets, f"seed={seed}"]).digest for seed in (1, 2)}
@@ -50,7 +51,7 @@ def test_a_run_that_replaces_another(scenario, tmp_path, fault):
         assert ended((*run, "seed=1"), place).code == 0
         found = ended((*run, "seed=2"), place, fault, at)
         only_says_what_is_wrong(found, fault)
-        left = wholes(out, partial, old)
+        left = wholes(out, partial, old_of(out))
         assert not is_complete(out) or wholes(out)
         if fault != VANISH:
             assert left & set(digests.values())

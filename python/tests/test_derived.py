@@ -44,3 +44,13 @@ def test_plots_of_cases_that_are_gone_are_left_out(paper):
 def test_mistakes_are_named(paper):
     with pytest.raises(UsageError, match="has no case `Homa`"):
         derived(paper, DERIVED.replace('"BFC", ', '"Homa", '))
+
+
+def test_a_cycle_is_named(paper):
+    folder = paper / "demo" / "fig1"
+    (folder / "experiment.toml").write_text('like = "../derived"\n')
+    with pytest.raises(UsageError, match="leads back to itself: derived -> fig1 -> derived"):
+        derived(paper)
+    (folder / "experiment.toml").write_text('like = "../fig1"\n')
+    with pytest.raises(UsageError, match=r"fig1/experiment\.toml.*: fig1 -> fig1"):
+        load_experiment(folder, "demo/fig1", "quick")

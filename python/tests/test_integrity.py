@@ -305,3 +305,25 @@ def test_notes_in_the_cache_are_not_lost(paper, tmp_path):
     with pytest.raises(xoff.RunError, match=r"case `BFC`.*notes\.txt"):
         reproduce("demo/fig1", out=tmp_path / "out", root=paper, slots=2)
     assert (run / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("before", [None, "flow\n"])
+@pytest.mark.parametrize("broken", ["save_manifest", "write_hashed"])
+def test_a_file_that_cannot_be_added_leaves_the_run_as_it_was(run_dir, monkeypatch, before, broken):
+    if before is not None:
+        open_run_dir(run_dir).add("reference.csv", before)
+    files = open_run_dir(run_dir)
+
+    def refuse(folder, *_):
+        if folder.name == "reference.csv":
+            folder.write_text("a part")
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(integrity, broken, refuse)
+        with pytest.raises((xoff.RunError, OSError), match=r"(?i)no space left"):
+            files.add("reference.csv", "another\n")
+    found = open_run_dir(run_dir)
+    assert ("reference.csv" in found) == ("reference.csv" in files) == (before is not None)
+    if before is not None:
+        assert found.text("reference.csv") == files.text("reference.csv") == before

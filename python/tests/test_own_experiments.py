@@ -1,5 +1,7 @@
 """`xoff experiment`: experiments in a folder of one's own."""
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from xoff import cli
 from xoff.errors import UsageError
 from xoff.papers import of_folder
-from xoff.reproduce import Options, prepare
+from xoff.reproduce import Options, _command, prepare
 
 SHIPPED = Path(__file__).parents[2] / "scenarios" / "experiments"
 
@@ -71,3 +73,41 @@ def test_shipped_experiments_are_valid(file, scale):
     prepared = prepare(name, Options(scale=scale, root=root, check=True))
     assert prepared.plan()
     assert prepared.claims
+
+
+def test_a_scale_without_cases_is_an_error(paper, tmp_path, capsys):
+    file = paper / "demo" / "fig1" / "experiment.toml"
+    file.write_text(file.read_text().replace("[[case]]", '[[case]]\nscales = ["paper"]'))
+    code, _, err = call(capsys, "experiment", paper / "demo" / "fig1", "--out", tmp_path / "out")
+    assert code == 2
+    assert f"{file}: no case runs at scale quick: use --scale paper, or give a case" in err
+    assert call(capsys, "experiment", paper / "demo", "--list")[0] == 0
+
+
+def test_a_mistake_about_the_second_experiment_ends_the_command_first(paper, tmp_path, capsys):
+    second = paper / "demo" / "fig2"
+    shutil.copytree(paper / "demo" / "fig1", second)
+    file = second / "experiment.toml"
+    file.write_text(file.read_text().replace('name = "HPCC"', 'name = "Another"'))
+    options = ("--relative-to", "HPCC", "--out", tmp_path / "out")
+    code, _, err = call(capsys, "experiment", paper / "demo", *options)
+    assert code == 2
+    assert "demo/fig2: `relative_to`: no case is called `HPCC`" in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_experiments_without_seeds_get_them(paper, tmp_path):
+    file = paper / "demo" / "fig1" / "experiment.toml"
+    file.write_text(file.read_text().replace("seeds = [1, 2]", ""))
+    options = Options(root=paper, seeds=3, out=tmp_path / "out")
+    prepared = prepare("demo/fig1", options)
+    assert [one.seed for one in prepared.experiment.points] == 4 * [1, 2, 3]
+    assert _command(prepared).endswith("--seeds 3")
+    with pytest.raises(UsageError, match="would be the seed of all runs"):
+        prepare("demo/fig1", replace(options, settings=("seed=7",)))
+
+
+def test_a_command_without_seeds_names_none(tmp_path):
+    prepared = prepare("bfc/fig01", Options(seeds=3, out=tmp_path))
+    assert all(point.compute for point in prepared.experiment.points)
+    assert "--seeds" not in _command(prepared)

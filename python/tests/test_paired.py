@@ -154,6 +154,9 @@ def test_an_experiment_has_a_table_relative_to_a_case(paper, tmp_path):
     assert "over all seeds and paired by seed (95 % interval in parentheses)" in second
     rows = {line.split(" | ")[0].strip("| "): line for line in second.splitlines() if "|" in line}
     assert "HPCC" not in rows
+    # Ratios have no unit.
+    assert "buffer p99 |" in second
+    assert "(MB)" not in second
     # Tails of 1.5 and 3, of 6 and 3: ratios are the same for each seed and have no width.
     assert rows["BFC"].startswith("| BFC | 2 | 0.5 | 0.5 |")
     assert rows["Sweep@10"].startswith("| Sweep@10 | 2 | 2 | 2 |")

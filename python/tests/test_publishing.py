@@ -14,6 +14,8 @@ import xoff
 from xoff import publishing
 from xoff.manifest import is_complete, read_manifest, save_manifest
 
+OLD = "while it is replaced"
+
 
 @pytest.fixture
 def out(scenario, tmp_path):
@@ -27,10 +29,12 @@ def again(scenario, out, meanwhile=lambda: None):
 
 
 def beside(out, suffix):
+    if suffix == OLD:
+        return publishing.old_of(out)
     return out.with_name(out.name + suffix)
 
 
-@pytest.mark.parametrize("suffix", ["", ".partial", ".old"])
+@pytest.mark.parametrize("suffix", ["", ".partial", OLD])
 @pytest.mark.parametrize("strange", ["notes.txt", "inner/flows.parquet", "trace.pcapng"])
 def test_what_is_not_the_runs_is_named_and_kept(scenario, out, suffix, strange):
     folder, digest = beside(out, suffix), xoff.load(out).digest
@@ -54,7 +58,7 @@ def test_a_finished_run_within_another_is_kept(scenario, tmp_path):
     assert xoff.load(tmp_path / "b" / "inner").digest == inner.digest
 
 
-@pytest.mark.parametrize("suffix", ["", ".partial", ".old"])
+@pytest.mark.parametrize("suffix", ["", ".partial", OLD])
 def test_what_appears_while_a_run_goes_on_does_not_cost_the_run(scenario, out, suffix):
     first = xoff.load(out)
     notes = beside(out, suffix) / "notes.txt"
@@ -72,7 +76,7 @@ def test_what_appears_while_a_run_goes_on_does_not_cost_the_run(scenario, out, s
     assert xoff.load(out).digest == first.digest
     # Once the file is removed, the finished run is renamed before the next one starts.
     notes.unlink()
-    if suffix == ".old":
+    if suffix == OLD:
         notes.parent.rmdir()
     with pytest.raises(xoff.RunError, match="flow 7"):
         xoff.run(scenario, out, set=["run.fail=1"])
@@ -142,8 +146,8 @@ def test_a_crash_at_any_change_leaves_a_whole_run(scenario, tmp_path):
         killed = subprocess.run([sys.executable, "-c", KILL, scenario, out, str(at)], check=False)
         codes.append(killed.returncode)
         whole = []
-        for folder in (out, beside(out, ".partial"), beside(out, ".old")):
-            if is_complete(folder) and (folder != beside(out, ".old") or not whole):
+        for folder in (out, beside(out, ".partial"), beside(out, OLD)):
+            if is_complete(folder) and (folder != beside(out, OLD) or not whole):
                 whole.append(xoff.load(folder).summary["seed"])
         assert whole, f"killed at change {at}"
         assert whole[0] in (first.summary["seed"], 2)
@@ -188,7 +192,7 @@ def test_what_came_into_an_earlier_run_at_the_last_moment_is_told(scenario, out,
     with pytest.raises(xoff.RunError, match=rf"complete, in {out}; .*notes\.txt"):
         again(scenario, out)
     assert xoff.load(out).summary["seed"] == 2
-    assert (beside(out, ".old") / "notes.txt").read_text() == "mine"
+    assert (beside(out, OLD) / "notes.txt").read_text() == "mine"
 
 
 def test_a_link_is_followed_and_stays(scenario, out, tmp_path):
@@ -281,3 +285,21 @@ def test_a_damaged_run_is_discarded_with_its_other_files(tmp_path):
     (folder / "fct.txt").write_text("old")
     publishing.discard_damaged(folder)
     assert not folder.exists()
+
+
+def test_runs_that_a_user_calls_old_are_kept(scenario, out):
+    kept = out.with_name("out.old")
+    xoff.run(scenario, kept, set=["seed=3"])
+    again(scenario, out)
+    again(scenario, out)
+    assert xoff.load(kept).summary["seed"] == 3
+    assert sorted(file.name for file in out.parent.iterdir()) == ["out", "out.old", "small.toml"]
+
+
+def test_a_run_that_a_crash_left_without_its_name_gets_it_back(scenario, out):
+    digest = xoff.load(out).digest
+    out.rename(publishing.old_of(out))
+    with pytest.raises(xoff.RunError, match="flow 7"):
+        xoff.run(scenario, out, set=["run.fail=1"])
+    assert xoff.load(out).digest == digest
+    assert not publishing.old_of(out).exists()

@@ -2,17 +2,20 @@
 
 import json
 import re
+import shutil
+import threading
+import time
 
 import pytest
 
-from xoff import UsageError, catalogue, recorded
+from xoff import UsageError, catalogue, recorded, reproduce_paper
 from xoff.cli import main
 from xoff.estimate import HOPS_PER_S
 from xoff.experiment import load_experiment
+from xoff.locks import FolderLock, lock_of
 from xoff.readings import load_readings
 from xoff.reproduce import Options, prepare, reproduce
 from xoff.reproduce_paper import Keeping, reproduce_all
-from xoff.text import clock_text
 
 READINGS = """
 [[reading]]
@@ -35,6 +38,18 @@ value = "20"
 source = "another paper"
 set = ["run.degree=20"]
 found = "6"
+"""
+
+CLAIM_OF_BOTH = """
+[[claim]]
+id = "D-C1"
+where = "1"
+text = "the tail is better"
+experiment = ["fig1", "fig2"]
+metric = "ratio"
+cases = ["HPCC", "BFC"]
+range = "short"
+low = 1.5
 """
 
 
@@ -109,6 +124,65 @@ def test_sensitivity_is_kept_with_the_results(papers, tmp_path, monkeypatch, cap
     assert "Under other candidates of readings.toml" in (tmp_path / "docs/demo.md").read_text()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--page", "docs"], "--sensitivity with --page needs --results"),
+        (["--results", "r.json", "--resume"], "--resume has no effect with --sensitivity"),
+    ],
+)
+def test_what_sensitivity_does_not_use_is_refused(
+    papers, tmp_path, monkeypatch, capsys, options, message
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "demo/fig1", "--sensitivity", *options]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_each_experiment_and_candidate_has_a_folder(papers, tmp_path, capsys):
+    shutil.copytree(papers / "demo" / "fig1", papers / "demo" / "fig2")
+    (papers / "demo" / "claims.toml").write_text(CLAIM_OF_BOTH)
+    out = tmp_path / "out"
+    assert main(["reproduce", "demo", "--sensitivity", "--out", str(out)]) == 0
+    assert {file.parent.name for file in out.rglob("sensitivity.md")} == {
+        "fig1-quick",
+        "fig2-quick",
+    }
+    assert {file.parent.name for file in out.rglob("table.md")} == {
+        f"{name}-quick{candidate}" for name in ("fig1", "fig2") for candidate in ("", "-degree__10")
+    }
+    assert (out / "runs").is_dir()
+
+
+def test_processes_with_one_results_file_keep_each_others_results(papers, tmp_path, monkeypatch):
+    shutil.copytree(papers / "demo" / "fig1", papers / "demo" / "fig2")
+    (papers / "demo" / "claims.toml").write_text(CLAIM_OF_BOTH)
+    file, real = tmp_path / "results.json", reproduce_paper.run
+    options = {"keeping": Keeping(results=file), "out": tmp_path / "out", "slots": 2}
+
+    def meanwhile(prepared, line):
+        monkeypatch.setattr(reproduce_paper, "run", real)
+        reproduce_all("demo/fig2", lambda _: None, **options)
+        return real(prepared, line)
+
+    monkeypatch.setattr(reproduce_paper, "run", meanwhile)
+    reproduce_all("demo/fig1", lambda _: None, **options)
+    assert set(json.loads(file.read_text())["experiments"]) == {"fig1", "fig2"}
+    assert not lock_of(file).exists()
+
+
+def test_a_change_of_a_results_file_waits_for_another(tmp_path):
+    file = tmp_path / "results.json"
+    lock = FolderLock(file)
+    lock.take()
+    threading.Timer(0.6, lock.release).start()
+    began = time.monotonic()
+    recorded.change(file, "demo", [], lambda entries: None)
+    assert time.monotonic() - began > 0.3
+    assert file.exists()
+
+
 def test_changed_settings_are_said_everywhere(papers, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     command = ["reproduce", "demo/fig1", "--set", "run.degree=30", "--check", "--json"]
@@ -172,6 +246,7 @@ def test_a_setting_that_no_case_has_is_an_error(papers, tmp_path, monkeypatch, c
     ("chosen", "message"),
     [
         ("degre=10", "no reading is called `degre` \\(did you mean `degree`\\?\\)"),
+        ("degree=10 degree=20", "--reading: given twice: `degree`"),
         ("degree=30", "reading `degree` has no candidate `30`; there are 10, 20"),
     ],
 )
@@ -179,7 +254,8 @@ def test_a_reading_that_is_not_there_is_an_error(
     papers, tmp_path, monkeypatch, capsys, chosen, message
 ):
     monkeypatch.chdir(tmp_path)
-    assert main(["reproduce", "demo/fig1", "--reading", chosen]) == 2
+    options = [part for one in chosen.split() for part in ("--reading", one)]
+    assert main(["reproduce", "demo/fig1", *options]) == 2
     assert re.search(message, capsys.readouterr().err)
 
 
@@ -189,7 +265,9 @@ def test_more_seeds_continue_after_the_last(papers, tmp_path):
     assert {title for title in outcome.runs if "HPCC" in title} == {
         f"HPCC seed {seed}" for seed in (1, 2, 3, 4)
     }
-    assert len(outcome.results["BFC"]) == 1
+    # A case without seeds has as many.
+    assert [run.summary["seed"] for run in outcome.results["BFC"]] == [1, 2, 3, 4]
+    assert "--seeds 4" in outcome.command
 
 
 def test_a_budget_adds_seeds_to_undecided_cases(papers, tmp_path):
@@ -258,13 +336,19 @@ def test_what_is_recorded_is_as_new_as_all_that_it_shows(papers, file, old, new)
     assert recorded.key(load_experiment(folder, "demo/fig1", "quick"), []) != before
 
 
-def test_the_list_says_what_an_experiment_costs(papers, tmp_path):
+def test_the_list_says_what_an_experiment_costs(papers, tmp_path, capsys):
     line = catalogue.text("demo", "quick", papers).splitlines()[1]
     assert line.split() == ["demo/fig1", "Slowdown", "5", "-", "-"]
     keeping = Keeping(results=papers / "demo" / "results.json")
     reproduce_all("demo", lambda _: None, keeping=keeping, out=tmp_path / "out", slots=2)
     line = catalogue.text("demo", "quick", papers).splitlines()[1]
     assert "about 0:0" in line
+    (found,) = catalogue.listed("demo", "quick", papers)
+    assert (found["experiment"], found["runs"]) == ("demo/fig1", 5)
+    assert found["packet_hops"] > 0
+    capsys.readouterr()
+    assert main(["experiment", str(papers / "demo"), "--list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [found]
 
 
 @pytest.mark.real_engine
@@ -284,4 +368,5 @@ def test_the_list_counts_with_the_switches_of_a_run(tmp_path, settings, own, arc
     run = {"scenario": "own.toml", "settings": settings, "packet_hops": 10**9}
     entry = {"scale": "quick", "runs": [run]}
     seconds = 1e9 / HOPS_PER_S[architecture]
-    assert catalogue.cost(entry, "quick", tmp_path) == ["1 G", f"about {clock_text(seconds)}"]
+    found = {"packet_hops": 10**9, "one_core_s": round(seconds, 3)}
+    assert catalogue.cost(entry, "quick", tmp_path) == found

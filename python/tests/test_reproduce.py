@@ -139,6 +139,19 @@ def test_a_sweep_may_set_more_at_a_value(paper):
         load_experiment(folder, "demo/fig1", "quick")
 
 
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_a_misspelt_value_of_a_scale_is_named(paper, scale):
+    folder = paper / "demo" / "fig1"
+    file = folder / "experiment.toml"
+    sweep = 'values = ["10", "100"], quick = ["10", "1O0"], set = { 10 = [], 100 = ["seed=7"] } }'
+    text = file.read_text().replace(
+        'key = "run.degree", values = [10, 100, 1000], quick = [10, 100] }', sweep
+    )
+    file.write_text(text)
+    with pytest.raises(xoff.UsageError, match=r"needs an entry for '1O0' \(did you mean `10"):
+        load_experiment(folder, "demo/fig1", scale)
+
+
 def test_a_file_may_set_something_for_every_case(paper):
     folder = paper / "demo" / "fig1"
     file = folder / "experiment.toml"

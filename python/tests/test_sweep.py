@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -198,7 +199,7 @@ def test_a_sweep_leaves_runs_alone(scenario, tmp_path, monkeypatch):
         sweep(scenario, "out/small", grid=values)
     sweep(xoff.Scenario.from_toml(scenario), grid=values)
     assert xoff.load("out/small").digest == run.digest
-    assert Path("out/small-sweep/scenario.toml").exists()
+    assert Path("out/small-sweep/runs/scenario.toml").exists()
 
 
 def test_a_refused_sweep_of_a_scenario_leaves_nothing(scenario, tmp_path):
@@ -214,10 +215,48 @@ def test_a_refused_sweep_of_a_scenario_leaves_nothing(scenario, tmp_path):
             sweep(text, tmp_path / "new" / "out", grid=given, **options)
         assert not (tmp_path / "new").exists()
     sweep(text, tmp_path / "out", grid=values)
-    kept = (tmp_path / "out" / "scenario.toml").read_text()
+    own = tmp_path / "out" / "runs" / "scenario.toml"
+    kept = own.read_text()
     with pytest.raises(UsageError):
         sweep(text + "\n# changed\n", tmp_path / "out", grid={"run.degre": [10, 20]})
-    assert (tmp_path / "out" / "scenario.toml").read_text() == kept
+    assert own.read_text() == kept
+
+
+def test_a_users_scenario_in_the_folder_of_the_results_is_kept(scenario, tmp_path):
+    own = tmp_path / "out" / "scenario.toml"
+    own.parent.mkdir()
+    own.write_text("mine")
+    xoff.Scenario.from_toml(scenario).sweep({"run.degree": [10, 20]}, tmp_path / "out")
+    assert own.read_text() == "mine"
+
+
+@pytest.mark.parametrize("seeds", [[3, 5], np.array([3, 5]), range(3, 6, 2)])
+def test_seeds_are_any_sequence_and_overrides_may_be_one(scenario, tmp_path, seeds):
+    options = {"grid": {"scheme": ["bfc", "dctcp"]}, "seeds": seeds, "set": "run.slices=2"}
+    found = sweep(scenario, tmp_path / "out", **options)
+    assert found.grid.seeds == (3, 5)
+    assert found.grid.overrides == ("run.slices=2",)
+    assert [row.seeds for row in found.rows] == [2, 2]
+
+
+def test_one_override_of_a_file_of_a_sweep(grid_file, tmp_path):
+    prepared = prepare(grid_file, tmp_path, set="name=x", seeds=np.int64(1))
+    assert prepared.grid.overrides == ("run.slices=2", "name=x")
+    assert prepared.grid.seeds == (1,)
+
+
+def test_no_seeds_are_refused(scenario, tmp_path):
+    with pytest.raises(UsageError, match="`seeds` must be whole numbers above 0"):
+        sweep(scenario, tmp_path / "out", grid={"scheme": ["bfc", "dctcp"]}, seeds=0)
+
+
+def test_memory_in_bytes_limits_each_run(grid_file, tmp_path):
+    for most in (10**9, np.int64(10**9)):
+        (job, *_) = prepare(grid_file, tmp_path, max_memory=most).planned
+        command = job.command()
+        assert command[command.index("--max-memory") + 1] == "1000000000B"
+    with pytest.raises(UsageError, match=r"max_memory must be a size such as '24GB'"):
+        xoff.check(grid_file.parent / "small.toml", max_memory=1e9)
 
 
 def test_a_text_finds_its_files_in_the_working_directory(tmp_path, monkeypatch):
@@ -311,9 +350,14 @@ def test_an_array_job_has_one_line_per_command(grid_file, tmp_path):
         (["--list", "--x", "scheme"], "--x has no effect with --list"),
         (["--emit", "slurm", "--again"], "--again has no effect with --emit"),
         (["--dask", "tcp://h:1", "--jobs", "2"], "--jobs has no effect with --dask"),
+        (["--level", "p99=3", "--level", "p99=5"], "--level: given twice: `p99`"),
+        (
+            ["--relative-to", "scheme=bfc", "--relative-to", "scheme=dctcp"],
+            "--relative-to: given twice: `scheme`",
+        ),
     ],
 )
-def test_options_without_effect_are_refused(grid_file, options, message, capsys):
+def test_options_without_effect_or_given_twice_are_refused(grid_file, options, message, capsys):
     assert main(["sweep", str(grid_file), *options]) == 2
     assert message in capsys.readouterr().err
 

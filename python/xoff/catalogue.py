@@ -24,30 +24,44 @@ def text(name: str | None, scale: str, root: Path | None = None) -> str:
     The cost comes from the paper's recorded results; `-` if they have none at this scale. Raises
     `UsageError` if there is no such paper.
     """
+    rows = [
+        [one["experiment"], one["title"], str(one["runs"]), *_cost_text(one)]
+        for one in listed(name, scale, root)
+    ]
+    header = ("experiment", "what it shows", "runs", "packet-hops", "one core")
+    return table(header, rows, left=2) + "\n"
+
+
+def listed(name: str | None, scale: str, root: Path | None = None) -> list[dict[str, Any]]:
+    """Return an object for JSON per line of `text`; unknown costs are null."""
     root = root or papers_dir()
     names = experiments(root) if name is None else find_experiments(name, root)
     records: dict[str, Any] = {}
-    rows = []
+    found = []
     for one in names:
         paper, own = one.split("/")
         if paper not in records:
             records[paper] = recorded.experiments(recorded.load(root / paper / RESULTS))
         experiment = load_experiment(root / one, one, scale)
-        cells = cost(records[paper].get(own), scale, root)
-        rows.append([one, experiment.title, str(len(experiment.points)), *cells])
-    header = ("experiment", "what it shows", "runs", "packet-hops", "one core")
-    return table(header, rows, left=2) + "\n"
+        known = {"experiment": one, "title": experiment.title, "runs": len(experiment.points)}
+        found.append({**known, **cost(records[paper].get(own), scale, root)})
+    return found
 
 
-def cost(entry: Any, scale: str, root: Path) -> list[str]:
+def cost(entry: Any, scale: str, root: Path) -> dict[str, Any]:
     """Return the packet-hops of all runs, and an estimate of the time on one core."""
-    if entry is None or entry["scale"] != scale:
-        return ["-", "-"]
-    runs = [run for run in entry["runs"] if run["packet_hops"]]
+    runs = entry["runs"] if entry is not None and entry["scale"] == scale else []
+    runs = [run for run in runs if run["packet_hops"]]
     if not runs:
-        return ["-", "-"]
+        return {"packet_hops": None, "one_core_s": None}
     seconds = sum(run["packet_hops"] / HOPS_PER_S[_architecture(run, root)] for run in runs)
-    return [count_text(sum(run["packet_hops"] for run in runs)), f"about {clock_text(seconds)}"]
+    return {"packet_hops": sum(run["packet_hops"] for run in runs), "one_core_s": round(seconds, 3)}
+
+
+def _cost_text(one: Mapping[str, Any]) -> list[str]:
+    if one["packet_hops"] is None:
+        return ["-", "-"]
+    return [count_text(one["packet_hops"]), f"about {clock_text(one['one_core_s'])}"]
 
 
 def _architecture(run: Mapping[str, Any], root: Path) -> str:

@@ -140,10 +140,11 @@ def _compare_csv(folder: Path, out: Path, threads: int | None) -> Case:
         for other, first in zip(seed, case.fct_ps, strict=True)
     )
     answer = Case(name, case.simulator, case.transport, flows, [], "", tuple(noise))
-    with writing(out, UsageError):
-        out.parent.mkdir(parents=True, exist_ok=True)
+    file = out.with_name(f"{name}.flows.csv")
     try:
-        scenario = csv_case.scenario(case, folder, out.with_name(f"{name}.flows.csv"))
+        with writing(file, UsageError):
+            out.parent.mkdir(parents=True, exist_ok=True)
+            scenario = csv_case.scenario(case, folder, file)
     except RunError as refusal:
         return answer._replace(note=f"refused: {refusal}")
     try:

@@ -8,6 +8,7 @@ cases are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,15 @@ from xoff.strict import Reader, read_toml
 _OWN = ("like", "cases", "set", "case", "scale")
 
 
-def read(file: Path) -> tuple[dict[str, Any], list[str]]:
+def read(file: Path, above: Sequence[Path] = ()) -> tuple[dict[str, Any], list[str]]:
     """Read an experiment file; return its whole table and the overrides that come last.
 
-    Raises `UsageError`.
+    `above` are the files that are made from it. Raises `UsageError`.
     """
+    chain = [*above, file.resolve()]
+    if chain[-1] in above:
+        cycle = " -> ".join(one.parent.name for one in chain[chain.index(chain[-1]) :])
+        raise UsageError(f"{above[-1]}: `like` leads back to itself: {cycle}")
     table = read_toml(file)
     if "like" not in table:
         return table, []
@@ -30,7 +35,7 @@ def read(file: Path) -> tuple[dict[str, Any], list[str]]:
     other = file.parent / reader.need("like", str) / "experiment.toml"
     if not other.is_file():
         raise UsageError(f"{file}: `like`: {other} does not exist")
-    base, last = read(other)
+    base, last = read(other, chain)
     base = _with_whole_paths(base, other.parent)
     kept = _kept(base, reader.strings("cases"), file)
     last = [*last, *reader.strings("set")]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -140,7 +141,7 @@ def check(
     Raises `ScenarioError` with rendered diagnostics.
     """
     with _translated():
-        return _native.check(text, file, list(overrides), _size(max_memory))
+        return _native.check(text, file, list(overrides), size(max_memory))
 
 
 def backpressure(
@@ -155,7 +156,7 @@ def backpressure(
     `any_link` asks for the routes with any one link down, too. Raises `ScenarioError`.
     """
     with _translated():
-        return _native.backpressure(text, file, list(overrides), any_link, _size(max_memory))
+        return _native.backpressure(text, file, list(overrides), any_link, size(max_memory))
 
 
 def explain(
@@ -166,7 +167,7 @@ def explain(
     The values are `thresholds`, `offered_load` and `warnings`. Raises `ScenarioError`.
     """
     with _translated():
-        found = _native.explain(text, file, list(overrides), _size(max_memory))
+        found = _native.explain(text, file, list(overrides), size(max_memory))
     return None if found is None else (found[0], json.loads(found[1]))
 
 
@@ -178,7 +179,7 @@ def network(
     Raises `ScenarioError`.
     """
     with _translated():
-        found = _native.network(text, file, list(overrides), _size(max_memory))
+        found = _native.network(text, file, list(overrides), size(max_memory))
     return None if found is None else json.loads(found)
 
 
@@ -198,7 +199,7 @@ def open_run(
     """
     _check_threads(threads)
     with _translated():
-        memory = _size(max_memory)
+        memory = size(max_memory)
         return _native.open_run(text, file, list(overrides), threads, memory, delay_seed)
 
 
@@ -209,8 +210,19 @@ def _check_threads(threads: int) -> None:
         )
 
 
-def _size(memory: str | int | None) -> str | None:
-    return f"{memory}B" if isinstance(memory, int) else memory
+def size(memory: str | int | None) -> str | None:
+    """Return a size of memory as text; a number, also one of NumPy, is in bytes.
+
+    Raises `UsageError` if it is neither.
+    """
+    if memory is None or isinstance(memory, str):
+        return memory
+    try:
+        return f"{operator.index(memory)}B"
+    except TypeError:
+        raise UsageError(
+            f"max_memory must be a size such as '24GB', or whole bytes, not {memory!r}"
+        ) from None
 
 
 def drive(

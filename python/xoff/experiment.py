@@ -47,16 +47,16 @@ class Sweep:
         key = reader.get("key", (str, list), [])
         values = reader.need("values", list)
         sets = Reader(reader.get("set", dict, {}), f"{where}: set")
-        bare = [value for value in values if not key and plain(value) not in sets]
-        if bare:
-            raise UsageError(f"{where}: without `key`, `set` needs an entry for {plain(bare[0])!r}")
-        at_values = {plain(value): sets.strings(plain(value)) for value in values}
-        sets.done()
-        for name in SCALES:
-            thinned = reader.get(name, list)
-            if name == scale and thinned is not None:
-                values = thinned
+        thinned = {name: reader.get(name, list, values) for name in SCALES}
         reader.done()
+        listed = {plain(value): None for some in (values, *thinned.values()) for value in some}
+        bare = [value for value in listed if not key and value not in sets]
+        if bare:
+            hint = suggestion(bare[0], sets.keys)
+            raise UsageError(f"{where}: without `key`, `set` needs an entry for {bare[0]!r}{hint}")
+        at_values = {value: sets.strings(value) for value in listed}
+        sets.done()
+        values = thinned.get(scale, values)
         if not values:
             raise UsageError(f"{where}: the sweep has no values")
         return Sweep(tuple([key] if isinstance(key, str) else key), tuple(values), at_values)

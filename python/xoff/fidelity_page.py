@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xoff.drafts import replace_text
 from xoff.errors import UsageError, writing
 from xoff.strict import read_toml
 from xoff.text import markdown
@@ -72,7 +73,7 @@ def write(cases: Sequence[Case], target: Path, reasons: Mapping[str, str]) -> No
         _draw(worst, picture)
         parts.append(f"## The largest errors\n\n![Errors of the worst cases]({picture.name})\n")
     with writing(target):
-        target.write_text("\n".join(part for part in parts if part), encoding="utf-8")
+        replace_text(target, "\n".join(part for part in parts if part))
 
 
 def _p99(case: Case) -> float:

@@ -60,7 +60,8 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
             for label, runs in shown.items()
         ]
     relative = _relative(plot, experiment, results)
-    x_label, y_label = plot.x_label or "", plot.y_label or panels.term_label(plot.term)
+    x_label = plot.x_label or ""
+    y_label = plot.y_label or panels.number_label(plot.term, plot.relation, plot.relative_to)
     draw: dict[str, Panel] = {
         "buffer-cdf": lambda ax: panels.buffer_axes(ax, shown),
         "watermark-cdf": lambda ax: panels.watermark_axes(ax, shown),
@@ -89,6 +90,7 @@ def _panels(plot: Plot, experiment: Experiment, results: Results) -> list[Panel]
             plot.term,
             plot.level,
             relative,
+            y_label=y_label,
             whiskers=plot.whiskers,
         ),
         "curve": lambda ax: panels.curve_axes(

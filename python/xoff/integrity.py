@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,10 +162,23 @@ class RunFiles:
             ) from error
 
     def add(self, name: str, text: str) -> None:
-        """Add a text file to the finished run or replace it. Raises `RunError`."""
-        self._listed[name] = write_hashed(self.folder / name, text)
-        with writing(self.folder / MANIFEST):
-            save_manifest(self.folder, self.manifest)
+        """Add a text file to the finished run or replace it.
+
+        Raises `RunError` if it cannot be written or listed; the run is then as before.
+        """
+        path, listed = self.folder / name, dict(self._listed)
+        with writing(path):
+            before = path.read_bytes() if path.is_file() else None
+        try:
+            self._listed[name] = write_hashed(path, text)
+            with writing(self.folder / MANIFEST):
+                save_manifest(self.folder, self.manifest)
+        except BaseException:
+            self._listed.clear()
+            self._listed.update(listed)
+            with suppress(OSError):
+                path.unlink(missing_ok=True) if before is None else path.write_bytes(before)
+            raise
 
     def _problem(self, name: str) -> str | None:
         """Describe the problem of a file; None if it is as the run wrote it."""

@@ -89,8 +89,8 @@ class Job:
         sets = [part for override in point.overrides for part in ("--set", override)]
         command = [sys.executable, "-m", "xoff", "run", os.path.abspath(point.scenario), *sets]
         command += ["--out", str(self.folder), "--threads", "1", *more]
-        if self.max_memory is not None:
-            command += ["--max-memory", str(self.max_memory)]
+        if (most := engine.size(self.max_memory)) is not None:
+            command += ["--max-memory", most]
         return [*command, *self.budget.options()]
 
     def clear_damage(self) -> None:

@@ -1,4 +1,4 @@
-"""The lock of a run directory: one process at a time writes it, its `.partial` and its `.old`.
+"""The lock of a run directory: one process at a time writes it and the folders next to it.
 
 The lock is a file next to the directory, so that it stays where it is when folders are renamed.
 """
@@ -28,20 +28,24 @@ def lock_of(out: Path) -> Path:
 
 
 class FolderLock:
-    """The lock of a run directory."""
+    """The lock of a run directory, or of a file that several processes change.
 
-    def __init__(self, out: Path) -> None:
+    `option` names another place in the error.
+    """
+
+    def __init__(self, out: Path, option: str = "--out") -> None:
+        self._out, self._option = out, option
         self._path = lock_of(out)
         self._file: IO[str] | None = None
 
-    def take(self) -> None:
-        """Take the lock. Raises `UsageError` if another process has it, or `OSError`."""
+    def take(self, wait_s: float = LOOK_S) -> None:
+        """Take the lock. Raises `UsageError` if another process keeps it, or `OSError`."""
         if fcntl is None:
             return
-        deadline = time.monotonic() + LOOK_S
+        deadline = time.monotonic() + wait_s
         while not self._try():
             if time.monotonic() > deadline:
-                raise UsageError(f"another run is writing {self._folder}; wait or use --out")
+                raise UsageError(f"another run is writing {self._out}; wait or use {self._option}")
             time.sleep(LOOK_S / 20)
 
     def _try(self) -> bool:
@@ -61,11 +65,6 @@ class FolderLock:
                     self._path.unlink()
             self._file.close()
             self._file = None
-
-    @property
-    def _folder(self) -> Path:
-        name = self._path.name.removeprefix(".").removesuffix(".xoff-lock")
-        return self._path.with_name(name)
 
 
 def in_use(out: Path) -> bool:

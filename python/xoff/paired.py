@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from xoff import sampling
+from xoff import sampling, units
 from xoff.experiment import Column, Experiment
 from xoff.metrics import Term
 from xoff.result import Result
@@ -85,8 +85,14 @@ def table(experiment: Experiment, columns: Sequence[Column], results: Results) -
     head = (
         f"{relation.capitalize()} to {baseline}, over all seeds and paired by seed (95 % interval"
     )
-    shown = markdown(["case", "seeds", *(column.title for column in columns)], rows, left=1)
+    titles = [column.title if relation == "difference" else _bare(column) for column in columns]
+    shown = markdown(["case", "seeds", *titles], rows, left=1)
     return f"{head} in parentheses).\n\n{shown}"
+
+
+def _bare(column: Column) -> str:
+    """Return a column's title without the unit of its number, which a ratio does not have."""
+    return column.title.removesuffix(f" ({units.of_term(Term('', **column.term))})")
 
 
 def _by_seed(experiment: Experiment, results: Results) -> dict[str, dict[Any, Result]]:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
-from xoff import completions, rows
+from xoff import completions, rows, units
 from xoff.lookup import bin_centre, bins, class_entry, statistic
 from xoff.metrics import PACKETS, Relative, Term, cdf_points, mean, monitored, sampled_cdf
 from xoff.plot import Theory
@@ -24,7 +24,11 @@ Axes: TypeAlias = Any
 Runs = Mapping[str, Result | Sequence[Result]]
 """Results by label; a label with several seeds has several results, drawn as their mean."""
 
-_STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+# As many as markers, and one more than colours: pairs of style and colour do not repeat soon.
+_STYLES = (
+    *("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1))),
+    (0, (12, 2, 2, 2)),
+)
 _MARKERS = ("o", "s", "^", "v", "D", "x", "*", "P")
 _HATCHES = ("", "//", "..", "xx", "--", "\\\\", "oo", "++")
 # Colours of Okabe and Ito: distinct for the colour-blind, and in greyscale.
@@ -336,14 +340,21 @@ def theory_axes(ax: Axes, theory: Theory) -> None:
 
 
 def pause_axes(ax: Axes, results: Runs) -> None:
-    """Draw the share of time that PFC pauses links: a group per kind of link, a bar per label."""
+    """Draw the share of time that PFC pauses links: a group per kind of link, a bar per label.
+
+    A label has no bar for links that its runs have no share of.
+    """
     lists = as_lists(results)
-    links = list(
-        dict.fromkeys(link for runs in lists.values() for r in runs for link in _by_link(r))
-    )
+    shares = {label: [_by_link(run) for run in runs] for label, runs in lists.items()}
+    links = list(dict.fromkeys(link for runs in shares.values() for run in runs for link in run))
+    if not links:
+        # Runs of an older xoff, or without PFC.
+        shares = {label: [_overall(run) for run in runs] for label, runs in lists.items()}
+        links = ["all"]
     width = 0.8 / max(1, len(lists))
-    for index, (label, runs) in enumerate(lists.items()):
-        heights = [100 * (mean([_by_link(r).get(link, 0.0) for r in runs]) or 0) for link in links]
+    for index, (label, runs) in enumerate(shares.items()):
+        found = [mean([run.get(link) for run in runs]) for link in links]
+        heights = [math.nan if share is None else 100 * share for share in found]
         places = [i + (index - (len(lists) - 1) / 2) * width for i in range(len(links))]
         ax.bar(places, heights, width, label=named(label), **_bar_style(index))
     ax.set_xticks(range(len(links)), [literal(link) for link in links])
@@ -352,9 +363,11 @@ def pause_axes(ax: Axes, results: Runs) -> None:
 
 
 def _by_link(run: Result) -> dict[str, float | None]:
-    pfc = run.summary.get("pfc") or {}
-    found = pfc.get("pause_time_share_by_link")
-    return found or {"all": pfc.get("pause_time_share")}
+    return (run.summary.get("pfc") or {}).get("pause_time_share_by_link") or {}
+
+
+def _overall(run: Result) -> dict[str, float | None]:
+    return {"all": (run.summary.get("pfc") or {}).get("pause_time_share")}
 
 
 def _bar_style(index: int) -> dict[str, Any]:
@@ -484,6 +497,7 @@ def grouped_bars_axes(
     level: float | None = None,
     relative: Relative | None = None,
     *,
+    y_label: str = "",
     whiskers: bool = False,
 ) -> None:
     """Draw a sweep as bars: a group per value, with one bar per case.
@@ -506,6 +520,7 @@ def grouped_bars_axes(
             if whiskers and x in points:
                 _whisker(ax, case, term, place, points[x])
     _name_spots(ax, [str(x) for x in spots], slanted=len(spots) > 6)
+    ax.set_ylabel(y_label)
     if level is not None:
         ax.axhline(level, color="black", linewidth=1.5)
 
@@ -536,6 +551,22 @@ def curve_axes(
                 _whisker(ax, case, term, x, points[value])
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
+
+
+def with_unit(label: str, term: Mapping[str, Any]) -> str:
+    """Return a label of an axis with the unit of a term, or with its scale if that has none."""
+    unit, scale = units.of_term(Term("", **term)), term.get("scale", 1.0)
+    if "*" in unit:
+        return f"{label} * {scale:g}"
+    return units.after(label, f"({unit})") if units.after("", unit) else label
+
+
+def number_label(term: Mapping[str, Any], relation: str = "", base: str | None = None) -> str:
+    """Return an axis label for the number of a term, or for its relation to a case."""
+    if base is None:
+        return with_unit(term_label(term), term)
+    label = f"{term_label(term)}, {relation} to {base}"
+    return with_unit(label, term) if relation == "difference" else label
 
 
 def term_label(term: Mapping[str, Any]) -> str:

@@ -59,11 +59,12 @@ def _value(point: Point, key: str) -> str | None:
 def with_seeds(points: Sequence[Point], counts: Mapping[str, int]) -> tuple[Point, ...]:
     """Return the points with at least `counts[label]` seeds each, continuing after the last.
 
-    Points without a seed, and labels that are not in `counts`, stay as they are.
+    A simulation without a seed gets the seeds from 1 on. Labels that are not in `counts` stay as
+    they are.
     """
-    found = list(points)
+    found = [_seeded(point) if point.label in counts else point for point in points]
     for label, count in counts.items():
-        own = [point for point in points if point.label == label and point.seed is not None]
+        own = [point for point in found if point.label == label and point.seed is not None]
         if not own:
             continue
         last = max(point.seed or 0 for point in own)
@@ -71,6 +72,13 @@ def with_seeds(points: Sequence[Point], counts: Mapping[str, int]) -> tuple[Poin
         more = [_reseeded(own[-1], last + i) for i in range(1, count - len(own) + 1)]
         found[at:at] = more
     return tuple(found)
+
+
+def _seeded(point: Point) -> Point:
+    """Return the point with a seed if it has none. A computation has no seed."""
+    if point.seed is not None or point.compute:
+        return point
+    return replace(point, seed=1, overrides=(*point.overrides, f"{point.seed_key}=1"))
 
 
 def _reseeded(point: Point, seed: int) -> Point:

@@ -18,6 +18,7 @@ from xoff.manifest import (
     OTHERS,
     RESERVE,
     WORKING_FILES,
+    is_complete,
     partial_of,
     read_manifest,
     run_files,
@@ -29,12 +30,15 @@ MOST_NAMES = 5
 
 
 def old_of(out: Path) -> Path:
-    """Return the temporary folder of an earlier run while a new one replaces it."""
-    return out.with_name(out.name + ".old")
+    """Return the temporary folder of an earlier run while a new one replaces it.
+
+    No one gives this name to a run that is to be kept.
+    """
+    return out.with_name(f".{out.name}.xoff-old")
 
 
 def check_out(out: Path) -> None:
-    """Check that a run can replace `out` and its `.partial` and `.old` folders.
+    """Check that a run can replace `out`, its `.partial` and what an earlier replacement left.
 
     Each may be missing, empty or an earlier run. Raises `UsageError`.
     """
@@ -132,6 +136,17 @@ def _remove_if_empty(folder: Path) -> None:
         folder.rmdir()
 
 
+def restore(out: Path) -> None:
+    """Give an earlier run its name again, if a crash came before its replacement had it.
+
+    Raises `OSError`.
+    """
+    old = old_of(out)
+    if not os.path.lexists(out) and is_complete(old):
+        old.rename(out)
+        sync(out.parent)
+
+
 def publish(work: Path, out: Path) -> None:
     """Rename the finished run in `work` to `out`; an earlier run stays whole until the rename.
 
@@ -141,10 +156,10 @@ def publish(work: Path, out: Path) -> None:
     old = old_of(out)
     (work / RESERVE).unlink(missing_ok=True)
     check_out(out)  # it may have changed during the run
-    if old.exists():
-        discard(old)
     replaces = out.exists()
     if replaces:
+        if old.exists():  # of a crash after its replacement had its name
+            discard(old)
         out.rename(old)
     try:
         work.rename(out)

@@ -23,7 +23,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from xoff import comparison, engine, points, reproduce_report
 from xoff.claims import Claim
 from xoff.drafts import replace_text
 from xoff.errors import UsageError, writing
+from xoff.locks import FolderLock
 from xoff.verdicts import FAILS, HOLDS, NOT_RUN, UNDECIDED, evaluate
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ _COMMENT = re.compile("#.*")
 _BETWEEN_WORDS = re.compile(r"[\s\"'=,\[\](){}]+")
 # What other commands read of an experiment's entry, and its type.
 _ENTRY: dict[str, type] = {"scale": str, "key": str, "seeds": dict, "verdicts": dict, "table": str}
+
+# A change takes milliseconds; a stopped process may have the lock for longer.
+WAIT_S = 30.0
 
 
 def load(file: Path) -> Record:
@@ -66,6 +70,25 @@ def load(file: Path) -> Record:
     return found
 
 
+def change(
+    file: Path, paper: str, claims: Sequence[Claim], new: Callable[[dict[str, Record]], None]
+) -> Record:
+    """Let `new` change the entries that the file has by now, and write it; returns its contents.
+
+    Other processes that change the file wait. Raises `UsageError` or `RunError`.
+    """
+    lock = FolderLock(file, "--results")
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock.take(WAIT_S)
+    try:
+        entries = experiments(load(file))
+        new(entries)
+        return save(file, paper, entries, claims)
+    finally:
+        lock.release()
+
+
 def save(
     file: Path, paper: str, experiments: Mapping[str, Record], claims: Sequence[Claim]
 ) -> Record:
@@ -84,7 +107,6 @@ def save(
         "experiments": shown,
     }
     with writing(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
         replace_text(file, json.dumps(record, indent=1, allow_nan=False) + "\n")
     return record
 

@@ -15,9 +15,9 @@ from xoff.claims import Claim, load_claims
 from xoff.cores import cores
 from xoff.drafts import replace_text
 from xoff.errors import Interrupted, RunError, UsageError, writing
-from xoff.experiment import Experiment, load_experiment
+from xoff.experiment import SCALES, Experiment, load_experiment
 from xoff.metrics import Term
-from xoff.papers import find_experiment
+from xoff.papers import FILE, find_experiment
 from xoff.progress import Line
 from xoff.reproduce_progress import ReproduceProgress
 from xoff.result import Result
@@ -153,12 +153,16 @@ def prepare(name: str, options: Options) -> Prepared:
     name = name.strip("/")
     folder = find_experiment(name, root)
     experiment = load_experiment(folder, name, options.scale)
+    _check_cases(experiment, folder)
     if options.relative_to is not None:
         experiment = experiment.relative(options.relative_to)
     known = readings.load_readings(folder.parent / readings.FILE)
     open_ones = readings.choose(known, options.chosen)
     open_ones = [one for one in open_ones if one.concerns(folder.name)]
     found = readings.apply(experiment.points, open_ones)
+    if options.seeds:
+        simulated = (point.label for point in found if not point.compute)
+        found = points.with_seeds(found, dict.fromkeys(simulated, options.seeds))
     unchanged: list[str] = []
     alike: list[str] = []
     if options.settings:
@@ -166,8 +170,6 @@ def prepare(name: str, options: Options) -> Prepared:
         found, unchanged = points.with_settings(found, options.settings)
         changed = [old for old, new in zip(before, found, strict=True) if old != new]
         alike = points.made_alike(changed, options.settings)
-    if options.seeds:
-        found = points.with_seeds(found, dict.fromkeys(points.seeds(found), options.seeds))
     out = options.out or Path("out") / options.folder(name)
     cache = options.cache or (options.out or Path("out") / name.split("/")[0]) / "runs"
     return Prepared(
@@ -180,6 +182,16 @@ def prepare(name: str, options: Options) -> Prepared:
         unchanged,
         alike,
     )
+
+
+def _check_cases(experiment: Experiment, folder: Path) -> None:
+    """Check that there is a case at the scale. Raises `UsageError`."""
+    if not experiment.points:
+        others = " or ".join(scale for scale in SCALES if scale != experiment.scale)
+        raise UsageError(
+            f"{folder / FILE}: no case runs at scale {experiment.scale}: use --scale {others}, or "
+            f'give a case `scales` with "{experiment.scale}"'
+        )
 
 
 def reproduce(name: str, line: Line | None = None, **options: Any) -> Outcome:
@@ -246,7 +258,7 @@ def _command(prepared: Prepared) -> str:
     most = max(map(len, points.seeds(experiment.points).values()), default=0)
     if options.relative_to is not None:
         parts += ["--relative-to", options.relative_to]
-    if options.seeds or options.budget_s:
+    if most and (options.seeds or options.budget_s):
         parts += ["--seeds", str(most)]
     return shlex.join(parts)
 

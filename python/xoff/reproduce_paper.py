@@ -62,9 +62,9 @@ def reproduce_all(
     out = options.out or Path("out") / paper
     kept = _Kept(root, paper, options, keeping, out, whole)
     outcomes: list[Outcome] = []
-    for one in names:
-        own = _own_options(one, options, out) if whole else options
-        prepared = prepare(one, own)
+    # All of them first: a mistake ends the command before the first one has run.
+    ready = [prepare(one, own_options(one, options, out) if whole else options) for one in names]
+    for one, prepared in zip(names, ready, strict=True):
         if keeping.resume and kept.has(one, prepared):
             line.note(f"{one}: recorded in {kept.file}, not run again")
             continue
@@ -82,7 +82,7 @@ def reproduce_all(
     return outcomes
 
 
-def _own_options(name: str, options: Options, out: Path) -> Options:
+def own_options(name: str, options: Options, out: Path) -> Options:
     """Return the options of one of several experiments, which share their runs."""
     return replace(options, out=out / options.folder(name.split("/")[1]), cache=out / "runs")
 
@@ -125,8 +125,11 @@ class _Kept:
         if not self._is_on:
             return
         name = outcome.experiment.name.split("/")[1]
-        self._entries[name] = recorded.entry(outcome, self._claims)
-        self._record = recorded.save(self.file, self._paper, self._entries, self._claims)
+        new = {name: recorded.entry(outcome, self._claims)}
+        # Another process may have added other experiments since.
+        self._record = recorded.change(
+            self.file, self._paper, self._claims, lambda entries: entries.update(new)
+        )
         if self._page is not None:
             page.draw(outcome, self._page / self._paper)
 

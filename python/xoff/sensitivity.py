@@ -21,7 +21,7 @@ from xoff.papers import find_experiments
 from xoff.progress import Line
 from xoff.readings import FILE, Reading, load_readings
 from xoff.reproduce import Options, Outcome, Prepared, prepare, run
-from xoff.reproduce_paper import Keeping
+from xoff.reproduce_paper import Keeping, own_options
 from xoff.text import markdown
 
 
@@ -50,7 +50,8 @@ def sensitivity(
     """Check the claims of one experiment, or all of a paper, under every candidate.
 
     Calls `done` with each experiment's table and writes it to `sensitivity.md` and
-    `sensitivity.json` in the experiment's folder. `given` are `reproduce.Options`. With
+    `sensitivity.json` in the experiment's folder. `given` are `reproduce.Options`; each experiment
+    has a folder in their `out`, and so has each candidate. With
     `keeping.results`, an experiment that this file has at the same scale keeps the verdicts there,
     and with `keeping.page` they are on the page. Raises like `reproduce`; `UsageError` if the paper
     has no readings, or the results file lacks an experiment.
@@ -58,6 +59,7 @@ def sensitivity(
     options = replace(Options(**given), check=True)
     if keeping is not None:
         keeping.check(options)
+        _check_keeping(keeping)
     root = options.root or papers.papers_dir()
     trials = []
     for one in find_experiments(name, root):
@@ -76,15 +78,25 @@ def sensitivity(
     return trials
 
 
+def _check_keeping(keeping: Keeping) -> None:
+    """Refuse what has no effect. Raises `UsageError`."""
+    if keeping.resume:
+        raise UsageError("--resume has no effect with --sensitivity: finished runs are reused")
+    if keeping.page is not None and keeping.results is None:
+        raise UsageError(
+            "--sensitivity with --page needs --results: the page shows what a results file has"
+        )
+
+
 def _of_experiment(
     name: str, readings: Sequence[Reading], options: Options, line: Line
 ) -> list[Trial]:
-    base = prepare(name, options)
+    base = _prepare(name, options)
     own, chosen = _scenarios(base), None
     found: list[Trial] = []
     for reading in (one for one in readings if one.concerns(name.split("/")[1])):
         others = [
-            (one.value, prepare(name, replace(options, chosen={reading.id: one.value})))
+            (one.value, _prepare(name, replace(options, chosen={reading.id: one.value})))
             for one in reading.alternatives
         ]
         others = [(value, other) for value, other in others if _scenarios(other) != own]
@@ -93,6 +105,13 @@ def _of_experiment(
             found.append(Trial(reading, reading.choice, chosen))
             found += [Trial(reading, value, run(other, line)) for value, other in others]
     return found
+
+
+def _prepare(name: str, options: Options) -> Prepared:
+    """Prepare an experiment in a folder of its own, also under each candidate."""
+    if options.out is not None:
+        options = own_options(name, options, options.out)
+    return prepare(name, options)
 
 
 def _check_recorded(name: str, file: Path, scale: str) -> None:
@@ -108,8 +127,7 @@ def _keep(trials: Sequence[Trial], name: str, file: Path, page_folder: Path | No
     """Add the verdicts to the experiment's entry, and write the paper's page."""
     paper, experiment = name.split("/")
     claims = load_claims(trials[0].outcome.root / paper / "claims.toml")
-    entries = recorded.experiments(recorded.load(file))
-    entries[experiment]["sensitivity"] = [
+    verdicts = [
         {
             "reading": trial.reading.id,
             "candidate": trial.value,
@@ -118,7 +136,11 @@ def _keep(trials: Sequence[Trial], name: str, file: Path, page_folder: Path | No
         }
         for trial in trials
     ]
-    record = recorded.save(file, paper, entries, claims)
+
+    def add(entries: dict[str, recorded.Record]) -> None:
+        entries[experiment]["sensitivity"] = verdicts
+
+    record = recorded.change(file, paper, claims, add)
     if page_folder is not None:
         page.write(record, claims, page_folder, trials[0].outcome.root)
 

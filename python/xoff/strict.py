@@ -63,6 +63,11 @@ class Reader:
     def __contains__(self, key: str) -> bool:
         return key in self._table
 
+    @property
+    def keys(self) -> list[str]:
+        """Every key of the table."""
+        return list(self._table)
+
     def get(self, key: str, kind: type | tuple[type, ...], default: Any = None) -> Any:
         """Return a value of type `kind`, or the default. Raises `UsageError` on another type."""
         self._asked.append(key)

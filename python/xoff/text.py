@@ -12,6 +12,8 @@ _TIMES = ((1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns"))
 _BAR = re.compile(r"(?<!\\)\|")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+# From this share of a unit on, three digits are one of it.
+_ROUNDS_UP = 0.9995
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
@@ -21,14 +23,14 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Format a number with `digits` significant digits; `-` for None, `inf` for infinite."""
+    """Format a number with `digits` significant digits; `-` for None, `inf` if infinite."""
     if value is None or math.isnan(value):
         return "-"
     if math.isinf(value):
-        return "inf"
+        return f"{value:g}"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value)}"
-    if abs(value) >= 10**digits:
+    if abs(value) >= 10**digits - 0.5:  # where rounding would add a digit
         return f"{value:.0f}"
     return f"{value:.{digits}g}"
 
@@ -56,14 +58,14 @@ def fixed(value: float | None, places: int = 2) -> str:
     """Format a number with `places` decimals, so that columns line up; `-` for None."""
     if value is None or math.isnan(value):
         return "-"
-    return "inf" if math.isinf(value) else f"{value:,.{places}f}"
+    return f"{value:g}" if math.isinf(value) else f"{value:,.{places}f}"
 
 
 def _scaled(value: float, scales: Sequence[tuple[float, str]], unit: str) -> str:
     for factor, name in scales:
-        if abs(value) >= factor:
-            return f"{value / factor:.3g} {name}"
-    return f"{value:.3g} {unit}".rstrip()
+        if abs(value) >= _ROUNDS_UP * factor:
+            return f"{number(value / factor)} {name}"
+    return f"{number(value)} {unit}".rstrip()
 
 
 def byte_text(value: float | None) -> str:

@@ -31,7 +31,7 @@ def call(args: argparse.Namespace) -> int:
         for name in ("check", "json", "resume", "budget", "results", "page", "sensitivity")
         if getattr(args, name)
     ]
-    if asked and not claims.is_file():
+    if asked and not args.list and not claims.is_file():
         raise UsageError(f"--{asked[0]} needs claims, and {claims} does not exist")
     args.experiment = name
     return reproduce.call(args, root)

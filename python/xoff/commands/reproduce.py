@@ -20,6 +20,7 @@ from xoff.commands.arguments import (
 )
 from xoff.errors import UsageError
 from xoff.progress import Line
+from xoff.strict import refuse_twins
 from xoff.terminal import say
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def add_options(again: Parser) -> None:
         "--check", action="store_true", help="compare the paper's claims with the measurements"
     )
     again.add_argument(
-        "--json", action="store_true", help="print the checked claims as JSON (implies --check)"
+        "--json",
+        action="store_true",
+        help="print the checked claims as JSON (implies --check), or what --list lists",
     )
     again.add_argument(
         "--out",
@@ -133,6 +136,9 @@ def call(args: argparse.Namespace, root: Path | None = None) -> int:
     from xoff.reproduce import Outcome
     from xoff.reproduce_paper import Keeping, reproduce_all
 
+    if args.list and args.json:
+        say(json.dumps(catalogue.listed(args.experiment, args.scale, root), indent=2))
+        return 0
     if args.list:
         say(catalogue.text(args.experiment, args.scale, root), end="")
         return 0
@@ -182,11 +188,13 @@ def call(args: argparse.Namespace, root: Path | None = None) -> int:
 
 
 def _chosen(given: Iterable[str]) -> dict[str, str]:
-    """Parse `READING=CANDIDATE`."""
+    """Parse `READING=CANDIDATE`. Raises `UsageError`."""
     for one in given:
         if "=" not in one:
             raise UsageError(f"--reading {one}: expected READING=CANDIDATE")
-    return {reading: value for reading, _, value in (one.partition("=") for one in given)}
+    parts = [one.partition("=") for one in given]
+    refuse_twins((reading for reading, _, _ in parts), "--reading: given twice:")
+    return {reading: value for reading, _, value in parts}
 
 
 def _sensitivity(

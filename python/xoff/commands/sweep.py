@@ -21,6 +21,7 @@ from xoff.commands.arguments import (
     positive,
 )
 from xoff.errors import UsageError, writing
+from xoff.strict import refuse_twins
 from xoff.terminal import complain, say
 from xoff.text import jsonable
 
@@ -130,6 +131,7 @@ def _named(given: Sequence[str], option: str, form: str) -> dict[str, str]:
     for one, (name, _, value) in zip(given, parts, strict=True):
         if not (name and value):
             raise UsageError(f"{option} {one}: expected {form}")
+    refuse_twins((name for name, _, _ in parts), f"{option}: given twice:")
     return {name: value for name, _, value in parts}
 
 
@@ -149,10 +151,10 @@ def _sweep_unrun(args: argparse.Namespace) -> int:
             state = "failed" if job.failure else "finished" if job.done else "to run"
             say(f"{state:8}  {', then '.join(point.title for point in job.points)}")
         return 0
-    from xoff.sweeps import on_slurm
+    from xoff.sweeps import on_slurm, placing
 
     with writing(prepared.out, UsageError):
-        (prepared.out / "runs").mkdir(parents=True, exist_ok=True)
+        (prepared.out / placing.RUNS).mkdir(parents=True, exist_ok=True)
     files = on_slurm.emit(prepared.planned, prepared.out, _collect(args, prepared.out))
     say("\n".join(map(str, files)) or "every run is finished: nothing to submit")
     return 0

@@ -132,7 +132,7 @@ def sweep(
     - `out`: folder of the results (default: `out/` and the name of the file, or the name of the
       scenario and `-sweep`).
     - `grid`: values per setting, all combined: `{"scheme": ["bfc", "dctcp"], "load": [0.4, 0.8]}`.
-    - `set`: overrides of every run; `seeds`: run each point with seeds 1 to this number, or these.
+    - `set`: overrides of every run, or one; `seeds`: run with seeds 1 to this number, or these.
     - `measures`: with a `grid`, numbers of every point by name, each a path of the summary such as
       `"buffer.p99_bytes"` or a dict with the keys of `[[measure]]` (default: `DEFAULT_MEASURES`).
     - `levels`: values of measures, `{"p99": 3, "delay": "10us"}`, to find in `Swept.crossings`.
@@ -231,7 +231,7 @@ class Prepared:
         if old:
             line.note(f"{name}: {len(old)} runs failed before; --again runs them once more")
         with writing(self.out, UsageError):
-            (self.out / "runs").mkdir(parents=True, exist_ok=True)
+            (self.out / placing.RUNS).mkdir(parents=True, exist_ok=True)
         show = ReproduceProgress(self.planned, line, name)
         try:
             run_all(self.planned, tick=show)
@@ -329,7 +329,7 @@ def prepare(
 ) -> Prepared:
     """Read a sweep and validate every point. Raises `UsageError` or `ScenarioError`."""
     grid = read_grid(file)
-    grid = replace(grid, overrides=(*grid.overrides, *set))
+    grid = replace(grid, overrides=(*grid.overrides, *_overrides(set)))
     if seeds is not None:
         grid = replace(grid, seeds=seeds_of(seeds, "--seeds"))
     return _planned(grid, placing.folder(out, file.stem), max_memory)
@@ -350,12 +350,16 @@ def _prepare_grid(
     name = placing.default_name(found)
     place = placing.folder(out, placing.folder_name(name))
     scenario = undo.enter_context(placing.as_file(found, place))
-    grid = grid_of(name, scenario, tuple(set), values, seeds or (), measures)
+    grid = grid_of(name, scenario, _overrides(set), values, seeds, measures)
     return _planned(grid, place, max_memory)
 
 
+def _overrides(given: Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 def _planned(grid: Grid, place: Path, max_memory: str | int | None) -> Prepared:
-    planned = jobs.plan(grid.points(), place / "runs", max_memory)
+    planned = jobs.plan(grid.points(), place / placing.RUNS, max_memory)
     refuse_dead(grid)
     measures = (
         paths.Named.of(f"{grid.file}: measure `{one.name}`", one.term) for one in grid.measures

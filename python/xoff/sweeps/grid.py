@@ -195,7 +195,7 @@ def grid_of(
     scenario: Path,
     overrides: tuple[str, ...],
     values: Mapping[str, Sequence[Any]],
-    seeds: int | Sequence[int],
+    seeds: int | Sequence[int] | None,
     measures: Mapping[str, Any] | None,
 ) -> Grid:
     """Return a sweep that is no file: a scenario with the values of settings. Raises `UsageError`.
@@ -211,7 +211,7 @@ def grid_of(
         scenario,
         overrides,
         tuple(axes),
-        seeds_of(seeds, "`seeds`"),
+        () if seeds is None else seeds_of(seeds, "`seeds`"),
         measures_of(measures),
     )
     _refuse_unclear(grid)
@@ -328,7 +328,9 @@ def choose(grid: Grid, x: str | None, y: str | None) -> tuple[str, tuple[Measure
 
 
 def seeds_of(given: int | Sequence[Any], where: str) -> tuple[int, ...]:
-    """Return seeds given as their number or as a list. Raises `UsageError`."""
+    """Return seeds given as their number, as a list or as an array. Raises `UsageError`."""
+    if hasattr(given, "tolist"):
+        given = given.tolist()
     if isinstance(given, int):
         given = list(range(1, given + 1)) if given > 0 else [given]
     if not all(isinstance(s, int) and not isinstance(s, bool) and s > 0 for s in given):

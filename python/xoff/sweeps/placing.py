@@ -14,6 +14,9 @@ from xoff.errors import UsageError, as_path, writing
 from xoff.manifest import SCENARIO, read_manifest
 from xoff.toml_text import parse_toml
 
+RUNS = "runs"
+"""Folder of the runs in that of the results."""
+
 
 def folder(out: str | os.PathLike[str] | None, name: str) -> Path:
     """Return the folder of the results, by default `out/NAME`.
@@ -43,17 +46,18 @@ def folder_name(name: str) -> str:
 def as_file(given: source.Source, place: Path) -> Iterator[Path]:
     """Yield the file of a scenario; runs are processes that read it.
 
-    A scenario without a file gets one in the folder of the results, in which relative paths have
+    A scenario without a file gets one in the folder of the runs, in which relative paths have
     become absolute. If an error ends the block, the folder is left as it was. Raises `UsageError`.
     """
     if given.is_file:
         yield Path(given.file)
         return
-    file = place / SCENARIO
-    new = [folder for folder in (place, *place.parents) if not folder.exists()]
+    # The folder itself may be a user's, with a scenario of the user's.
+    file = place / RUNS / SCENARIO
+    new = [folder for folder in file.parents if not folder.exists()]
     with writing(file, UsageError):
         before = file.read_bytes() if file.is_file() else None
-        place.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         replace_text(file, _anchored(given))
     try:
         yield file
