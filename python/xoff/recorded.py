@@ -149,8 +149,8 @@ def _named_files(folder: Path, texts: Iterable[str]) -> Iterator[Path]:
 
     `PREFIX` also names the files of a Chakra trace, `PREFIX.0.et`, `PREFIX.1.et` and so on.
     """
-    told = [_COMMENT.sub("", text) for text in texts]
-    for word in {word for text in told for word in _BETWEEN_WORDS.split(text) if word}:
+    read = [_COMMENT.sub("", text) for text in texts]
+    for word in {word for text in read for word in _BETWEEN_WORDS.split(text) if word}:
         ranks = (f"{word}.{rank}.et" for rank in count())
         for name in (word, *takewhile(lambda name: os.path.isfile(folder / name), ranks)):
             if os.path.isfile(folder / name):

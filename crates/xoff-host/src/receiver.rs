@@ -25,7 +25,7 @@ struct Half {
     unnotified_until: u64,
     /// End of its linger time, once it has all bytes (ps); `u64::MAX` before that.
     until: u64,
-    /// The largest end of the flow that a packet has told, if beyond 4.29 GB.
+    /// The largest end of the flow that a packet has given, if beyond 4.29 GB.
     end: u64,
 }
 
@@ -33,8 +33,8 @@ impl Half {
     /// The end of a flow of more than 4.29 GB. A packet tells how much comes behind it in 32 bits
     /// only, so the end may be known from a packet that has overtaken it.
     #[cold]
-    fn far_end(&mut self, told: u64) -> u64 {
-        self.end = self.end.max(told);
+    fn far_end(&mut self, given: u64) -> u64 {
+        self.end = self.end.max(given);
         self.end
     }
 }
@@ -46,7 +46,7 @@ pub struct Received {
     pub reply: Reply,
     /// Whether to send the sender a congestion notification.
     pub notify: bool,
-    /// End of the flow, as far as packets have told: the one that completes it knows it.
+    /// End of the flow. Until all bytes have arrived it may be too small, beyond 4.29 GB.
     pub end: u64,
 }
 

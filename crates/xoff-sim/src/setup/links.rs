@@ -88,7 +88,7 @@ struct Ways<'a> {
     dst: HostId,
     /// From each switch: the costs of the links between switches, and of the receiver's.
     known: Vec<Option<(u64, u64)>>,
-    /// Links between switches from the one that is looked at to one that is known.
+    /// Links between switches, from the start of a walk to a switch with known costs.
     unknown: Vec<PortId>,
 }
 

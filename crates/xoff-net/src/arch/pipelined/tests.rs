@@ -298,7 +298,7 @@ fn a_pause_is_explained() {
         let mut bench = Bench::new(config, stop_max());
         bench.run(&congestion());
         assert!(bench.reasons.contains(reasons), "{:?}", bench.reasons);
-        assert!(bench.reasons.contains(""), "nothing is asked to pause for ever");
+        assert!(bench.reasons.contains(""), "every pause ends");
     }
 }
 

@@ -13,7 +13,7 @@ use crate::arch::Switch;
 use crate::buffer::{BufferConfig, BufferKind};
 use crate::fabric::Fabric;
 use crate::packet::{Kind, NONE, Packet};
-use crate::sched::{AnyScheduler, Fifo, PFabric, SfqCodel, SfqCodelConfig};
+use crate::sched::{AnyScheduler, DrrFlows, Fifo, PFabric, SfqCodel, SfqCodelConfig};
 use crate::trim::{Trim, TrimConfig};
 
 const RATE: u64 = 100_000_000_000;
@@ -274,4 +274,14 @@ fn a_port_drops_what_its_counters_cannot_hold() {
     // One packet is in service.
     assert_eq!(dropped, [u64::from(fit) + 1, u64::from(fit) + 2]);
     assert_eq!(switch.stats().drops, 2);
+}
+
+#[test]
+#[should_panic(expected = "None(Uncontrolled) cannot be combined with the queues of DrrFlows")]
+fn parts_that_do_not_fit_are_named() {
+    let scheduler = || AnyScheduler::DrrFlows(DrrFlows::new(4, 1000));
+    let mut switch = OutputQueued::new(rig::parts(scheduler, &BufferConfig::default()));
+    let mut record = Packet::new(Kind::Data, 1000);
+    (record.src, record.dst) = (1, 0);
+    deliver_record(&mut switch, &mut rig::fabric(RATE), record);
 }
