@@ -32,7 +32,7 @@ pub fn base_rtt(topology: &Topology, routes: &Routes, payload: u64) -> Ps {
         ways.lead_to(members[to]);
         let joined = |from| from != to && routes.joins(members[from], members[to]);
         for (from, &(here, _)) in access.iter().enumerate().filter(|&(from, _)| joined(from)) {
-            let cost = ways.from(members[from]);
+            let cost = ways.cost_of(members[from]);
             longest = longest.max(cost.up.max(here) + cost.between + cost.down.max(there));
         }
     }
@@ -58,7 +58,7 @@ pub fn base_rtts(topology: &Topology, routes: &Routes, payload: u64) -> BaseRtts
         ways.lead_to(members[to]);
         let joined = |&from: &usize| from != to && routes.joins(members[from], members[to]);
         for from in (0..groups).filter(joined) {
-            between[from * groups + to] = ways.from(members[from]).between;
+            between[from * groups + to] = ways.cost_of(members[from]).between;
         }
     }
     let access = (0..servers).map(|host| costs[link(host).index()]).collect();
@@ -103,13 +103,13 @@ impl<'a> Ways<'a> {
         self.known.fill(None);
     }
 
-    fn from(&mut self, src: HostId) -> Cost {
+    fn cost_of(&mut self, src: HostId) -> Cost {
         let own = self.routes.first_port_of_host(self.topology, src, self.dst);
-        let (between, down) = self.from_switch(self.topology.far_end(own));
+        let (between, down) = self.rest_of_way(self.topology.far_end(own));
         Cost { up: self.costs[own.index()], between, down }
     }
 
-    fn from_switch(&mut self, switch: NodeId) -> (u64, u64) {
+    fn rest_of_way(&mut self, switch: NodeId) -> (u64, u64) {
         let mut at = switch;
         let (mut between, down) = loop {
             if let Some(found) = self.known[self.topology.switch_index(at)] {
