@@ -1,6 +1,7 @@
 """Panels show every number that there is, and say where there is none."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +131,11 @@ def test_bounds_of_a_sweep_are_open_markers_off_the_curve():
     assert note.get_label() == "at least: some flows did not end"
     assert [text.arrow_patch is not None for text in ax.texts] == [True]
     assert ax.get_ylabel() == "delay (B)"
+    # A name may have its unit.
+    named = Row(Combination({"load": 0.1}), 1, {"delay, mean (kB)": samples[0]})
+    _, ax = new_axes()
+    picture.draw(ax, grid, [named], "load", replace(measure, name="delay, mean (kB)"))
+    assert ax.get_ylabel() == "delay, mean (kB)"
     _, ax = new_axes()
     picture.draw(ax, grid, found[:2], "load", measure)
     assert len(ax.get_lines()) == 1

@@ -303,3 +303,12 @@ def test_a_run_that_a_crash_left_without_its_name_gets_it_back(scenario, out):
         xoff.run(scenario, out, set=["run.fail=1"])
     assert xoff.load(out).digest == digest
     assert not publishing.old_of(out).exists()
+
+
+def test_a_run_that_a_crash_left_half_deleted_does_not_come_back(scenario, out):
+    old = publishing.old_of(out)
+    out.rename(old)
+    (old / "flows.parquet").unlink()
+    with pytest.raises(xoff.RunError, match="flow 7"):
+        xoff.run(scenario, out, set=["run.fail=1"])
+    assert not out.exists()

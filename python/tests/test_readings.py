@@ -308,6 +308,7 @@ def test_recorded_results_resume(papers, tmp_path):
     [
         ("scenario.toml", "fig1", "other"),
         ("flows.csv", "0,1", "0,2"),
+        ("my flows.csv", "0,3", "0,2"),
         ("job.1.et", "second", "another"),
         ("experiment.toml", "scheme=bfc", "scheme=bfc-srf"),
         ("experiment.toml", "packet_hops", "cost.executed_events"),
@@ -318,6 +319,7 @@ def test_recorded_results_resume(papers, tmp_path):
 def test_what_is_recorded_is_as_new_as_all_that_it_shows(papers, file, old, new):
     folder = papers / "demo" / "fig1"
     (folder / "flows.csv").write_text("0,1\n")
+    (folder / "my flows.csv").write_text("0,3\n")
     for rank, text in enumerate(["first", "second"]):
         (folder / f"job.{rank}.et").write_text(text)
     text = (folder / "experiment.toml").read_text()
@@ -326,7 +328,8 @@ def test_what_is_recorded_is_as_new_as_all_that_it_shows(papers, file, old, new)
     text = 'relative_to = "BFC"\n' + text.replace("[[plot]]", shown, 1)
     (folder / "experiment.toml").write_text(text)
     (folder / "notes.md").write_text("first")
-    (folder / "scenario.toml").write_text('name = "fig1"   # as notes.md says\n')
+    text = 'name = "fig1"   # as notes.md says\nfile = "my flows.csv"\n'
+    (folder / "scenario.toml").write_text(text)
     before = recorded.key(load_experiment(folder, "demo/fig1", "quick"), [])
     (folder / "notes.md").write_text("second")
     assert recorded.key(load_experiment(folder, "demo/fig1", "quick"), []) == before

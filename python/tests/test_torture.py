@@ -248,15 +248,17 @@ def engine_folder():
         return folder
 
 
+OTHER_DIGESTS = (
+    "\n    class Run:"
+    "\n        def step(self, ms): return False"
+    "\n        def digest(self): return '0'"
+    "\n        def progress(self): return {'packet_hops': 1}"
+    "\n    return Run()"
+)
+
+
 def test_a_build_with_other_digests_is_found(tmp_path):
-    body = (
-        "\n    class Run:"
-        "\n        def step(self, ms): return False"
-        "\n        def digest(self): return '0'"
-        "\n        def progress(self): return {'packet_hops': 1}"
-        "\n    return Run()"
-    )
-    limits = Limits(5, MEMORY, other_engine(tmp_path, body))
+    limits = Limits(5, MEMORY, other_engine(tmp_path, OTHER_DIGESTS))
     tally = Campaign(5, limits, tmp_path / "out", 1).run(5, lambda _: None, first=True)
     number, failure, path = tally.failures[0]
     assert failure.kind == "differs"
@@ -280,6 +282,21 @@ def test_an_interrupt_does_not_wait_for_worlds_that_run(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         campaign.run(60, interrupt)
     assert campaign.tally.failures == []
+
+
+def test_a_failure_that_is_being_reduced_at_an_interrupt_is_kept(tmp_path, monkeypatch):
+    limits = Limits(5, MEMORY, other_engine(tmp_path, OTHER_DIGESTS))
+    campaign = Campaign(5, limits, tmp_path / "out", 1)
+
+    def shrink(world, fails, _):
+        for worker in campaign._workers:
+            worker.abandon()
+        assert not fails(world)
+        return world
+
+    monkeypatch.setattr("xoff.torture.campaign.shrink", shrink)
+    ((_, _, path),) = campaign.run(5, lambda _: None).failures
+    assert path.exists()
 
 
 def test_a_folder_without_an_engine_is_refused(tmp_path):

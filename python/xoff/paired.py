@@ -92,7 +92,9 @@ def table(experiment: Experiment, columns: Sequence[Column], results: Results) -
 
 def _bare(column: Column) -> str:
     """Return a column's title without the unit of its number, which a ratio does not have."""
-    return column.title.removesuffix(f" ({units.of_term(Term('', **column.term))})")
+    unit = f" ({units.of_term(Term('', **column.term))})"
+    named = column.title.lower().endswith(unit.lower())
+    return column.title[: -len(unit)] if named else column.title
 
 
 def _by_seed(experiment: Experiment, results: Results) -> dict[str, dict[Any, Result]]:

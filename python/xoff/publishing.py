@@ -18,7 +18,6 @@ from xoff.manifest import (
     OTHERS,
     RESERVE,
     WORKING_FILES,
-    is_complete,
     partial_of,
     read_manifest,
     run_files,
@@ -137,13 +136,12 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def restore(out: Path) -> None:
-    """Give an earlier run its name again, if a crash came before its replacement had it.
+    """Give a whole earlier run its name again, if a crash came before its replacement had it.
 
     Raises `OSError`.
     """
-    old = old_of(out)
-    if not os.path.lexists(out) and is_complete(old):
-        old.rename(out)
+    if not os.path.lexists(out):
+        old_of(out).rename(out)
         sync(out.parent)
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 _WORST = (FAILS, NOT_RUN, UNDECIDED, HOLDS)
 _COMMENT = re.compile("#.*")
+_STRING = re.compile(r"""(?m)^[^#\n]*=\s*["']([^"'\n]+)["']""")
 _BETWEEN_WORDS = re.compile(r"[\s\"'=,\[\](){}]+")
 # What other commands read of an experiment's entry, and its type.
 _ENTRY: dict[str, type] = {"scale": str, "key": str, "seeds": dict, "verdicts": dict, "table": str}
@@ -137,7 +138,7 @@ def key(experiment: Experiment, claims: Sequence[Claim]) -> str:
     parts = [
         *sorted(f"{files[point.scenario]}{point.overrides}" for point in experiment.points),
         *(f"{claim.id} {claim.kind} {claim.checks}" for claim in own),
-        *sorted(hashlib.sha256(data.read_bytes()).hexdigest() for data in named),
+        *sorted(f"{data.name} {hashlib.sha256(data.read_bytes()).hexdigest()}" for data in named),
         experiment.shown,
         f"{experiment.relative_to} {experiment.relation}",
     ]
@@ -149,8 +150,12 @@ def _named_files(folder: Path, texts: Iterable[str]) -> Iterator[Path]:
 
     `PREFIX` also names the files of a Chakra trace, `PREFIX.0.et`, `PREFIX.1.et` and so on.
     """
-    read = [_COMMENT.sub("", text) for text in texts]
-    for word in {word for text in read for word in _BETWEEN_WORDS.split(text) if word}:
+    words: set[str] = set()
+    for text in texts:
+        # A name may have spaces: in a scenario it is a string, in an override all after `=`.
+        words |= {*_STRING.findall(text), text.partition("=")[2].strip()}
+        words |= {*_BETWEEN_WORDS.split(_COMMENT.sub("", text))}
+    for word in words - {""}:
         ranks = (f"{word}.{rank}.et" for rank in count())
         for name in (word, *takewhile(lambda name: os.path.isfile(folder / name), ranks)):
             if os.path.isfile(folder / name):

@@ -140,7 +140,7 @@ class Prepared:
         return replace(self, experiment=replace(self.experiment, points=found))
 
     def key(self) -> str:
-        """Return the digest of its scenarios and checks (`recorded.key`)."""
+        """Return the digest of what decides its recorded result (`recorded.key`)."""
         return recorded.key(self.experiment, self.claims)
 
 
@@ -258,7 +258,10 @@ def _command(prepared: Prepared) -> str:
     most = max(map(len, points.seeds(experiment.points).values()), default=0)
     if options.relative_to is not None:
         parts += ["--relative-to", options.relative_to]
-    if most and (options.seeds or options.budget_s):
+    # A budget adds seeds to cases that have some, `--seeds` to all.
+    simulated = [point for point in experiment.points if not point.compute]
+    by_budget = options.budget_s and all(point.seed is not None for point in simulated)
+    if most and (options.seeds or by_budget):
         parts += ["--seeds", str(most)]
     return shlex.join(parts)
 

@@ -132,7 +132,8 @@ class RunDir:
             if _is_finished(self.work):
                 # Only a crash or something in the way kept it from getting its name.
                 publishing.publish(self.work, self.out)
-            publishing.restore(self.out)
+            if _is_finished(publishing.old_of(self.out)):
+                publishing.restore(self.out)
             self.work.mkdir(exist_ok=True)
             publishing.clear(self.work)
             (self.work / RESERVE).write_bytes(os.urandom(RESERVE_BYTES))

@@ -69,6 +69,8 @@ def _draw_bound(ax: Any, at: Any, low: float, style: dict[str, Any]) -> None:
 
 
 def _label(measure: Measure) -> str:
+    if measure.name.endswith(")"):  # with a unit of its own
+        return measure.name
     if measure.term.get("path") or measure.term.get("cdf"):
         return panels.with_unit(measure.name, measure.term)
     return f"{measure.name}: {panels.term_label(measure.term)}"

@@ -199,9 +199,13 @@ class Campaign:
         def fails(smaller: World) -> bool:
             if self._over.is_set():
                 return False
-            if worker.check(smaller)["status"] == "refused":
+            drawn = list(failure.ways) or [ways.WHOLE]
+            try:
+                if worker.check(smaller)["status"] == "refused":
+                    return False
+                found = self._try(smaller, drawn, worker, other).failure
+            except Abandoned:
                 return False
-            found = self._try(smaller, list(failure.ways) or [ways.WHOLE], worker, other).failure
             return found is not None and found.kind == failure.kind
 
         small = shrink(world, fails, SHRINK_S)
