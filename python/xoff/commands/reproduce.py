@@ -20,7 +20,6 @@ from xoff.commands.arguments import (
 )
 from xoff.errors import UsageError
 from xoff.progress import Line
-from xoff.strict import refuse_twins
 from xoff.terminal import say
 
 if TYPE_CHECKING:
@@ -189,6 +188,8 @@ def call(args: argparse.Namespace, root: Path | None = None) -> int:
 
 def _chosen(given: Iterable[str]) -> dict[str, str]:
     """Parse `READING=CANDIDATE`. Raises `UsageError`."""
+    from xoff.strict import refuse_twins
+
     for one in given:
         if "=" not in one:
             raise UsageError(f"--reading {one}: expected READING=CANDIDATE")

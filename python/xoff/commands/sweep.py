@@ -21,7 +21,6 @@ from xoff.commands.arguments import (
     positive,
 )
 from xoff.errors import UsageError, writing
-from xoff.strict import refuse_twins
 from xoff.terminal import complain, say
 from xoff.text import jsonable
 
@@ -127,6 +126,8 @@ def call(args: argparse.Namespace) -> int:
 
 def _named(given: Sequence[str], option: str, form: str) -> dict[str, str]:
     """Parse `NAME=VALUE`; the name ends at the last `=`. Raises `UsageError`."""
+    from xoff.strict import refuse_twins
+
     parts = [one.rpartition("=") for one in given]
     for one, (name, _, value) in zip(given, parts, strict=True):
         if not (name and value):
