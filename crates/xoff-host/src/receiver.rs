@@ -46,7 +46,8 @@ pub struct Received {
     pub reply: Reply,
     /// Whether to send the sender a congestion notification.
     pub notify: bool,
-    /// End of the flow. Until all bytes have arrived it may be too small, beyond 4.29 GB.
+    /// End of the flow. It may be too small beyond 4.29 GB, until all bytes have arrived or after
+    /// the half is gone.
     pub end: u64,
 }
 
