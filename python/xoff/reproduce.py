@@ -258,10 +258,7 @@ def _command(prepared: Prepared) -> str:
     most = max(map(len, points.seeds(experiment.points).values()), default=0)
     if options.relative_to is not None:
         parts += ["--relative-to", options.relative_to]
-    # A budget adds seeds to cases that have some, `--seeds` to all.
-    simulated = [point for point in experiment.points if not point.compute]
-    by_budget = options.budget_s and all(point.seed is not None for point in simulated)
-    if most and (options.seeds or by_budget):
+    if most and (options.seeds or options.budget_s):
         parts += ["--seeds", str(most)]
     return shlex.join(parts)
 
