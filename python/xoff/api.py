@@ -99,7 +99,7 @@ def expected(
     Raises `ScenarioError`.
     """
     given = source.read(scenario)
-    sets = [set] if isinstance(set, str) else list(set)
+    sets = source.overrides_of(set)
     native = given.asked(
         sets, lambda sets: engine.open_run(given.text, given.file, sets, 1, max_memory)
     )
@@ -170,7 +170,7 @@ def run(
     place = None if out is None else as_path(out, "a run directory")
     given = source.read(scenario)
     most = cores() if threads is None else threads
-    sets = [set] if isinstance(set, str) else list(set)
+    sets = source.overrides_of(set)
     native = given.asked(
         sets, lambda sets: engine.open_run(given.text, given.file, sets, most, max_memory)
     )

@@ -136,13 +136,12 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def restore(out: Path) -> None:
-    """Give a whole earlier run its name again, if a crash came before its replacement had it.
+    """Give an earlier run its name again, after a crash before its replacement had it.
 
     Raises `OSError`.
     """
-    if not os.path.lexists(out):
-        old_of(out).rename(out)
-        sync(out.parent)
+    old_of(out).rename(out)
+    sync(out.parent)
 
 
 def publish(work: Path, out: Path) -> None:

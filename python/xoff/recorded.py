@@ -132,8 +132,17 @@ def key(experiment: Experiment, claims: Sequence[Claim]) -> str:
     files = {point.scenario: point.scenario.read_text("utf-8") for point in experiment.points}
     named = {
         data
-        for point in experiment.points
-        for data in _named_files(point.scenario.parent, [files[point.scenario], *point.overrides])
+        for scenario, text in files.items()
+        for data in _named_files(
+            scenario.parent,
+            text,
+            {
+                one
+                for point in experiment.points
+                if point.scenario == scenario
+                for one in point.overrides
+            },
+        )
     }
     parts = [
         *sorted(f"{files[point.scenario]}{point.overrides}" for point in experiment.points),
@@ -145,21 +154,19 @@ def key(experiment: Experiment, claims: Sequence[Claim]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def _named_files(folder: Path, texts: Iterable[str]) -> Iterator[Path]:
+def _named_files(folder: Path, text: str, overrides: Iterable[str]) -> Iterator[Path]:
     """Yield the files that a scenario or its overrides name, relative to its folder.
 
     `PREFIX` also names the files of a Chakra trace, `PREFIX.0.et`, `PREFIX.1.et` and so on.
     """
-    words: set[str] = set()
-    for text in texts:
-        # A name may have spaces: in a scenario it is a string, in an override all after `=`.
-        words |= {*_STRING.findall(text), text.partition("=")[2].strip()}
-        words |= {*_BETWEEN_WORDS.split(_COMMENT.sub("", text))}
+    # A name may have spaces: in a scenario it is a string, in an override all after `=`.
+    words = {*_STRING.findall(text), *(one.partition("=")[2].strip() for one in overrides)}
+    for one in (text, *overrides):
+        words.update(_BETWEEN_WORDS.split(_COMMENT.sub("", one)))
     for word in words - {""}:
-        ranks = (f"{word}.{rank}.et" for rank in count())
-        for name in (word, *takewhile(lambda name: os.path.isfile(folder / name), ranks)):
-            if os.path.isfile(folder / name):
-                yield folder / name
+        if os.path.isfile(folder / word):
+            yield folder / word
+        yield from takewhile(os.path.isfile, (folder / f"{word}.{rank}.et" for rank in count()))
 
 
 def entry(outcome: Outcome, claims: Sequence[Claim]) -> Record:

@@ -132,7 +132,7 @@ class RunDir:
             if _is_finished(self.work):
                 # Only a crash or something in the way kept it from getting its name.
                 publishing.publish(self.work, self.out)
-            if _is_finished(publishing.old_of(self.out)):
+            if not os.path.lexists(self.out) and _is_finished(publishing.old_of(self.out)):
                 publishing.restore(self.out)
             self.work.mkdir(exist_ok=True)
             publishing.clear(self.work)

@@ -24,6 +24,11 @@ class AsToml(Protocol):
         """Return it as TOML."""
 
 
+def overrides_of(given: Iterable[str]) -> list[str]:
+    """Return overrides `key=value` that may be given as a single text."""
+    return [given] if isinstance(given, str) else list(given)
+
+
 @dataclass(frozen=True)
 class Source:
     """The text of a scenario. Relative paths in it start at the folder of `file`."""
@@ -38,7 +43,7 @@ class Source:
         A key may be the last part of a path, such as `load`, and a text may be a bare number where
         the engine would refuse it. Raises `ScenarioError`.
         """
-        given = [overrides] if isinstance(overrides, str) else list(overrides)
+        given = overrides_of(overrides)
         try:
             return ask(given)
         except ScenarioError:

@@ -10,6 +10,9 @@ use crate::cc::Pace;
 use crate::recovery::sack::Block;
 use crate::recovery::{SenderHalf, Waiting, selective_repeat};
 
+#[cfg(test)]
+pub(crate) use audit::tests::sender;
+
 /// A flow that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowStart {

@@ -329,7 +329,7 @@ def prepare(
 ) -> Prepared:
     """Read a sweep and validate every point. Raises `UsageError` or `ScenarioError`."""
     grid = read_grid(file)
-    grid = replace(grid, overrides=(*grid.overrides, *_overrides(set)))
+    grid = replace(grid, overrides=(*grid.overrides, *source.overrides_of(set)))
     if seeds is not None:
         grid = replace(grid, seeds=seeds_of(seeds, "--seeds"))
     return _planned(grid, placing.folder(out, file.stem), max_memory)
@@ -350,12 +350,8 @@ def _prepare_grid(
     name = placing.default_name(found)
     place = placing.folder(out, placing.folder_name(name))
     scenario = undo.enter_context(placing.as_file(found, place))
-    grid = grid_of(name, scenario, _overrides(set), values, seeds, measures)
+    grid = grid_of(name, scenario, tuple(source.overrides_of(set)), values, seeds, measures)
     return _planned(grid, place, max_memory)
-
-
-def _overrides(given: Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _planned(grid: Grid, place: Path, max_memory: str | int | None) -> Prepared:

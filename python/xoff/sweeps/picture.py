@@ -87,7 +87,7 @@ def _draw(
     lows = [math.nan if cell.is_censored else panels.or_gap(cell.low) for cell in cells]
     ax.plot(places, lows, label=panels.named(label) or None, **style)
     for at, cell in zip(places, cells, strict=True):
-        if cell.is_censored and math.isfinite(cell.low or 0.0):
-            _draw_bound(ax, at, cell.low or 0.0, style)
+        if cell.is_censored and cell.low is not None and math.isfinite(cell.low):
+            _draw_bound(ax, at, cell.low, style)
         if (interval := cell.interval) is not None and math.isfinite(interval[1]):
             ax.plot([at, at], interval, color=style.get("color"), linewidth=1.0)

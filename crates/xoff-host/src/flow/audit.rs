@@ -109,7 +109,7 @@ impl Sender {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use xoff_core::{FlowId, HostId};
 
     use super::*;
@@ -119,7 +119,7 @@ mod tests {
     const PAYLOAD: u64 = 1000;
 
     /// A sender of ten packets with a window of four, which has sent two.
-    fn sender() -> Sender {
+    pub(crate) fn sender() -> Sender {
         let start = FlowStart {
             id: FlowId(7),
             start_ps: 0,

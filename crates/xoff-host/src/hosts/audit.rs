@@ -213,22 +213,8 @@ impl Hosts {
 
 #[cfg(test)]
 mod tests {
-    use xoff_core::HostId;
-
     use super::*;
-    use crate::cc::Pace;
-    use crate::flow::FlowStart;
-    use crate::recovery::SenderHalf;
-
-    fn sender() -> Sender {
-        let (start_ps, bytes, label, source, class) = (0, 9000, 0, 0, 0);
-        let (id, src, dst) = (FlowId(7), HostId(2), HostId(5));
-        let start = FlowStart { id, start_ps, src, dst, bytes, label, source, class };
-        let pace = Pace { rate: 1, window: 4000 };
-        let mut flow = Sender::new(start, pace, SenderHalf::GoBackN, 0, Default::default());
-        (flow.snd_nxt, flow.high, flow.reach, flow.credit) = (1000, 1000, 8000, i64::MAX / 2);
-        flow
-    }
+    use crate::flow::sender;
 
     fn broken(checks: &SendChecks) -> String {
         checks.broken.as_ref().map_or_else(String::new, |violation| violation.to_string())
