@@ -74,7 +74,7 @@ impl HomaHosts {
             control_bytes: setup.control_bytes,
             timeout: setup.timeout,
             senders: Vec::new(),
-            receivers: Granters::new(shape, levels.clone(), overcommitment, linger),
+            receivers: Granters::new(shape, levels.clone(), overcommitment, setup.timeout, linger),
             levels,
             timers: Vec::new(),
             unscheduled_bytes: 0,
@@ -202,10 +202,7 @@ impl Driven for HomaHosts {
     /// Host `nic` requests missing bytes and sends overdue grants.
     fn on_timer(&mut self, context: &mut TransportContext<'_>, nic: u32) {
         let now = context.fabric.now;
-        let mut place = 0;
-        while let Some((missing, next)) = self.receivers.next_missing(nic, place, now, self.timeout)
-        {
-            place = next;
+        while let Some(missing) = self.receivers.next_missing(nic, now) {
             let mut packet = missing.to.packet(Kind::Nack, self.control_bytes);
             packet.seq = missing.seq;
             packet.remaining = u32::try_from(missing.bytes).unwrap_or(u32::MAX);
@@ -217,7 +214,7 @@ impl Driven for HomaHosts {
             let id = context.fabric.packets.insert(packet_of(&grant, self.control_bytes));
             context.send(nic, id);
         }
-        if let Some(next) = self.receivers.next_check(nic, self.timeout) {
+        if let Some(next) = self.receivers.next_check(nic) {
             context.fabric.wheel.arm(self.timers[nic as usize], next);
         }
     }

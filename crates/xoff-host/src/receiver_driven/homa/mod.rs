@@ -27,9 +27,11 @@
 //! Not modelled: messages as parts of remote procedure calls, and the paper's BUSY packets.
 
 mod hosts;
+mod ranking;
 pub mod receiver;
 pub mod sender;
 mod settings;
+mod silence;
 
 use xoff_core::{Bytes, knobs};
 

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use xoff_net::packet::Packet;
 
+use super::ranking::{Ranked, Ranking};
+use super::silence::{Silences, Silent};
 use crate::receiver_driven::halves::{self, Halves};
 use crate::receiver_driven::{Address, Levels, Shape};
 use crate::recovery::RxProgress;
@@ -54,8 +56,8 @@ struct Grants {
     granted: u64,
     /// The priority of the last grant.
     level: u8,
-    /// Its index among its host's messages.
-    place: u32,
+    /// Its number, counted from 1 in the order of first arrivals; 0 once it is complete.
+    number: u64,
     /// Time of the last arrival of one of its packets (ps).
     last_arrival_ps: u64,
 }
@@ -74,22 +76,13 @@ impl Half {
     }
 }
 
-/// A message with bytes not yet granted; the one with the least left comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Ranked {
-    /// Bytes that have not arrived.
-    left: u64,
-    flow: u32,
-    half: u32,
-}
-
 /// The messages to one host.
 #[derive(Debug, Default)]
 struct Inbound {
-    /// Messages that are not fully granted, in order.
-    ranked: Vec<Ranked>,
-    /// All incomplete messages.
-    halves: Vec<u32>,
+    /// Messages that are not fully granted.
+    ranking: Ranking,
+    /// All incomplete messages, if they can time out.
+    silences: Silences,
     /// True if no grantable message except the arriving packet's has grant budget.
     settled: bool,
 }
@@ -117,6 +110,10 @@ pub struct Granters {
     overcommitment: usize,
     halves: Halves<Grants>,
     hosts: Vec<Inbound>,
+    /// Messages that have begun.
+    begun: u64,
+    /// Timeout after which missing bytes are requested (ps); 0: never.
+    timeout: u64,
     /// Time for which a complete message is remembered (ps), if packets may arrive again.
     linger: u64,
     /// Complete messages, by the time they are forgotten (ps).
@@ -126,10 +123,17 @@ pub struct Granters {
 }
 
 impl Granters {
-    /// Creates it without hosts. Each host grants `overcommitment` messages at once and remembers a
-    /// complete one for `linger` (ps).
+    /// Creates it without hosts. Each host grants `overcommitment` messages at once, and requests
+    /// missing bytes after `timeout` (ps; 0: never). It remembers a complete message for `linger`
+    /// (ps).
     #[must_use]
-    pub fn new(shape: Shape, levels: Levels, overcommitment: usize, linger: u64) -> Self {
+    pub fn new(
+        shape: Shape,
+        levels: Levels,
+        overcommitment: usize,
+        timeout: u64,
+        linger: u64,
+    ) -> Self {
         Self {
             shape,
             rtt_bytes: shape.unasked(u64::MAX),
@@ -137,6 +141,8 @@ impl Granters {
             overcommitment,
             halves: Halves::default(),
             hosts: Vec::new(),
+            begun: 0,
+            timeout,
             linger,
             lingering: VecDeque::new(),
             stats: GrantStats::default(),
@@ -167,7 +173,7 @@ impl Granters {
             return Answer { whole: true, grant: self.grant(nic, None) };
         };
         if begins {
-            self.begin(nic, id);
+            self.begin(nic, id, now);
         }
         let half = &mut self.halves[id];
         if half.state.received == size {
@@ -184,37 +190,37 @@ impl Granters {
         let left = size - half.state.received;
         let rank = (half.state.granted < size).then(|| {
             let old = Ranked { left: before, flow: packet.flow, half: id };
-            self.hosts[nic as usize].bring_forward(old, left)
+            self.hosts[nic as usize].ranking.bring_forward(old, left, self.overcommitment)
         });
         let whole = left == 0;
         if whole {
-            self.end(nic, id, now);
+            self.end(id, now);
         }
-        Answer { whole, grant: self.grant(nic, rank) }
+        Answer { whole, grant: self.grant(nic, rank.flatten()) }
     }
 
     /// Begins a message.
-    fn begin(&mut self, nic: u32, id: u32) {
+    fn begin(&mut self, nic: u32, id: u32, now: u64) {
+        self.begun += 1;
         let (host, half) = (&mut self.hosts[nic as usize], &mut self.halves[id]);
         let granted = half.size.min(self.rtt_bytes);
         half.state.granted = granted;
         half.state.level = self.levels.count() - 1;
-        half.state.place = host.halves.len() as u32;
-        host.halves.push(id);
+        half.state.number = self.begun;
+        if self.timeout > 0 {
+            host.silences.add(Silent { since_ps: now, number: self.begun, half: id });
+        }
         if granted < half.size {
-            host.insert(Ranked { left: half.size, flow: half.to.flow, half: id });
+            let message = Ranked { left: half.size, flow: half.to.flow, half: id };
+            host.ranking.insert(message, self.overcommitment);
         }
     }
 
     /// Ends a message that is complete.
-    fn end(&mut self, nic: u32, id: u32, now: u64) {
-        let half = &self.halves[id];
+    fn end(&mut self, id: u32, now: u64) {
+        let half = &mut self.halves[id];
         debug_assert_eq!(half.state.granted, half.size, "bytes arrived that were not granted");
-        let (place, messages) = (half.state.place, &mut self.hosts[nic as usize].halves);
-        messages.swap_remove(place as usize);
-        if let Some(&moved) = messages.get(place as usize) {
-            self.halves[moved].state.place = place;
-        }
+        half.state.number = 0;
         if self.linger > 0 {
             self.lingering.push_back((now + self.linger, id));
         } else {
@@ -241,12 +247,13 @@ impl Granters {
     /// The grant triggered by a packet. `own` is the rank of the packet's message, if it is ranked.
     fn grant(&mut self, nic: u32, own: Option<usize>) -> Option<Grant> {
         let host = &mut self.hosts[nic as usize];
-        let at_once = self.overcommitment.min(host.ranked.len());
+        let ranked = host.ranking.first();
+        let at_once = ranked.len();
         let rank = if host.settled {
-            own.filter(|&own| own < at_once)?
+            own?
         } else {
             let has_room = |rank: &usize| {
-                let half = &self.halves[host.ranked[*rank].half];
+                let half = &self.halves[ranked[*rank].half];
                 half.state.granted < half.limit(self.rtt_bytes)
             };
             let mut with_room = (0..at_once).filter(has_room);
@@ -254,7 +261,7 @@ impl Granters {
             host.settled = with_room.next().is_none();
             first?
         };
-        let half = &mut self.halves[host.ranked[rank].half];
+        let half = &mut self.halves[ranked[rank].half];
         let limit = half.limit(self.rtt_bytes);
         let bytes = limit - half.state.granted;
         if bytes == 0 {
@@ -263,9 +270,8 @@ impl Granters {
         half.state.granted = limit;
         half.state.level = self.levels.of_rank(rank, at_once);
         if limit == half.size {
-            host.ranked.remove(rank);
-            // Another message may be granted now.
-            host.settled &= host.ranked.len() < self.overcommitment;
+            let another = host.ranking.remove(rank);
+            host.settled &= !another;
         }
         self.stats.grants += 1;
         self.stats.bytes += bytes;
@@ -279,27 +285,16 @@ impl Granters {
     }
 
     /// Time at which the first message to host `nic` times out (ps).
-    #[must_use]
-    pub fn next_check(&self, nic: u32, timeout: u64) -> Option<u64> {
-        let halves = self.hosts[nic as usize].halves.iter();
-        halves.map(|&id| self.halves[id].state.last_arrival_ps + timeout).min()
+    pub fn next_check(&mut self, nic: u32) -> Option<u64> {
+        Some(self.most_silent(nic)?.since_ps + self.timeout)
     }
 
-    /// The next request for missing bytes of a message to host `nic` that has timed out, searching
-    /// from index `place`; and the index after it.
-    pub fn next_missing(
-        &mut self,
-        nic: u32,
-        mut place: usize,
-        now: u64,
-        timeout: u64,
-    ) -> Option<(Missing, usize)> {
-        while let Some(&id) = self.hosts[nic as usize].halves.get(place) {
-            place += 1;
-            let half = &mut self.halves[id];
-            if half.state.last_arrival_ps + timeout > now {
-                continue;
-            }
+    /// The next request for missing bytes of a message to host `nic` that has timed out.
+    pub fn next_missing(&mut self, nic: u32, now: u64) -> Option<Missing> {
+        while let Some(silent) = self.most_silent(nic)
+            && silent.since_ps + self.timeout <= now
+        {
+            let half = &mut self.halves[silent.half];
             half.state.last_arrival_ps = now;
             if half.state.received < half.state.granted {
                 self.stats.resends += 1;
@@ -311,29 +306,18 @@ impl Granters {
                 let bytes_before = |packet| self.shape.bytes_before(packet, half.size);
                 let seq = bytes_before(first);
                 let bytes = bytes_before(last.unwrap_or(first) + 1) - seq;
-                return Some((Missing { to: half.to, seq, bytes, level: half.state.level }, place));
+                return Some(Missing { to: half.to, seq, bytes, level: half.state.level });
             }
         }
         None
     }
-}
 
-impl Inbound {
-    fn insert(&mut self, message: Ranked) {
-        let place = self.ranked.partition_point(|other| *other < message);
-        self.ranked.insert(place, message);
-    }
-
-    /// Updates the bytes left of a message. Returns its new rank.
-    fn bring_forward(&mut self, message: Ranked, left: u64) -> usize {
-        let place = self.ranked.binary_search(&message);
-        let mut rank = place.expect("a message that is not fully granted is ranked");
-        let now = Ranked { left, ..message };
-        while rank > 0 && self.ranked[rank - 1] > now {
-            self.ranked[rank] = self.ranked[rank - 1];
-            rank -= 1;
-        }
-        self.ranked[rank] = now;
-        rank
+    /// The incomplete message to host `nic` of which nothing has arrived for longest.
+    fn most_silent(&mut self, nic: u32) -> Option<Silent> {
+        let halves = &self.halves;
+        self.hosts[nic as usize].silences.longest(|silent| {
+            let state = &halves[silent.half].state;
+            (state.number == silent.number).then_some(state.last_arrival_ps)
+        })
     }
 }

@@ -1,5 +1,9 @@
 //! The pause cache: congested remote receivers, and the end of their congestion.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
 use xoff_core::rng::mix64;
 
 /// A cached pause end.
@@ -18,8 +22,9 @@ pub(super) struct PauseCache {
     entries: Vec<Entry>,
     /// End of the last pause in the table. After that, no lookup is needed.
     latest_ps: u64,
-    /// Entries with a pause that had not ended at the last change.
-    live: Vec<u32>,
+    /// Entries with a pause that had not ended when the last one was added, by an end that may have
+    /// been put off since.
+    live: BinaryHeap<Reverse<(u64, u32)>>,
     /// Most live entries at any time.
     pub(super) peak: usize,
     /// Signals that found their entry taken by another receiver.
@@ -33,7 +38,7 @@ impl PauseCache {
         Self {
             entries: vec![Entry::default(); entries],
             latest_ps: 0,
-            live: Vec::new(),
+            live: BinaryHeap::new(),
             peak: 0,
             collisions: 0,
         }
@@ -53,13 +58,27 @@ impl PauseCache {
             entry.end_ps = entry.end_ps.max(now + pause_ps);
         } else if pause_ps > 0 {
             *entry = Entry { end_ps: now + pause_ps, receiver, class };
-            let entries = &self.entries;
-            self.live
-                .retain(|&other| other as usize != place && entries[other as usize].end_ps > now);
-            self.live.push(place as u32);
-            self.peak = self.peak.max(self.live.len());
+            self.add_live(now, place);
         }
         self.latest_ps = self.latest_ps.max(self.entries[place].end_ps);
+    }
+
+    /// Counts an entry whose pause begins. An entry is looked at when its pause was to end, so a
+    /// signal costs the same however many pauses last.
+    fn add_live(&mut self, now: u64, place: usize) {
+        // This entry's last pause has ended, so its old end is among those that go.
+        while let Some(mut first) = self.live.peek_mut()
+            && first.0.0 <= now
+        {
+            let end_ps = self.entries[first.0.1 as usize].end_ps;
+            if end_ps <= now || first.0.1 as usize == place {
+                PeekMut::pop(first);
+            } else {
+                first.0.0 = end_ps;
+            }
+        }
+        self.live.push(Reverse((self.entries[place].end_ps, place as u32)));
+        self.peak = self.peak.max(self.live.len());
     }
 
     /// The rest of the pause of senders to a receiver (ps).
@@ -125,7 +144,7 @@ mod tests {
         ) {
             let mut cache = PauseCache::new(entries);
             let mut exact = BTreeMap::<(u32, u8), u64>::new();
-            let mut now = 0;
+            let (mut now, mut most) = (0, 0);
             for (step, receiver, class, pause) in steps {
                 now += step;
                 let found = cache.remaining(now, receiver, class);
@@ -135,6 +154,9 @@ mod tests {
                 prop_assert!(cache.collisions > 0 || found == end.saturating_sub(now));
                 cache.store(now, receiver, class, pause);
                 *end = (*end).max(now + pause);
+                let last = cache.entries.iter().filter(|entry| entry.end_ps > now).count();
+                most = most.max(last);
+                prop_assert_eq!(cache.peak, most);
             }
         }
     }
