@@ -138,6 +138,10 @@ knobs! {
             Effect::Needs(SENDER_DRIVEN),
             Effect::Needs(SHORT_TIMEOUT),
             Effect::Unless(|transport| because(
+                transport.timeout_low.0 == 0 || transport.timeout_low == transport.timeout,
+                "all flows have the same timeout (transport.timeout_low)",
+            )),
+            Effect::Unless(|transport| because(
                 transport.timeout.0 == 0,
                 "transport.timeout = \"0ps\" means never",
             )),

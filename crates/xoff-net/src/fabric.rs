@@ -32,6 +32,7 @@ use crate::packet::{NONE, Packet, Pool};
 use crate::phase;
 use crate::record::{Record, RecordTable};
 use crate::sequence::Sequence;
+use crate::telemetry::RATE_UNIT;
 
 /// The order of the events of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -297,7 +298,7 @@ impl Fabric {
         let whole = u32::try_from(self.whole_ps_per_byte(rate)).unwrap_or(0);
         let state = &mut self.ports[port as usize];
         state.ps_per_byte = if state.captured { 0 } else { whole };
-        state.rate_mbps = (rate / 1_000_000) as u32;
+        state.rate_mbps = (rate / RATE_UNIT) as u32;
         self.rates[port as usize] = rate;
     }
 

@@ -4,6 +4,9 @@
 /// Most switches in a record.
 pub const HOPS_MAX: usize = 8;
 
+/// The unit of rates in entries (bit/s).
+pub const RATE_UNIT: u64 = 1_000_000;
+
 /// One switch's entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IntHop {
@@ -13,7 +16,7 @@ pub struct IntHop {
     pub tx_bytes: u64,
     /// Bytes left in the egress queues.
     pub queue_bytes: u32,
-    /// The port's rate in Mbit/s.
+    /// The port's rate in Mbit/s ([`RATE_UNIT`]).
     pub rate_mbps: u32,
 }
 

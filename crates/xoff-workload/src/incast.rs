@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use xoff_core::knobs::Effect;
+use xoff_core::knobs::{Effect, because};
 use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, HostId, Ps, Rng};
 
@@ -47,7 +47,10 @@ xoff_core::knobs! {
         /// Total bytes of a victim's flows (BFC: 20 MB).
         bytes: Bytes = Bytes(20_000_000),
         /// Time from one event to the next (BFC: 500 us); with Poisson arrivals, its mean.
-        period: Ps = Ps::from_us(500),
+        period: Ps = Ps::from_us(500) => [Effect::Unless(|incast| because(
+            incast.events == 1 && incast.arrivals == EventArrivals::Periodic,
+            "events = 1: there is one event, at start",
+        ))],
         /// The distribution of the gaps between events.
         arrivals: EventArrivals = EventArrivals::Periodic,
         /// Number of events; 0: events until `stop`.

@@ -57,10 +57,11 @@ impl Form {
     fn incasts(self, degree: u64, bytes_each: u64, events: u64) -> String {
         let bytes = degree * bytes_each;
         let period_us = (bytes * 8 / 100_000 * 12 / 10 + 10) * self.slower;
-        measure(period_us * events)
+        let us = period_us * events;
+        measure(us)
             + &format!(
                 "[[traffic]]\nkind = \"incast\"\nvictims = \"0-0\"\ndegree = {degree}\n\
-                 bytes = \"{bytes}B\"\nperiod = \"{period_us}us\"\nevents = {events}\n"
+                 bytes = \"{bytes}B\"\nperiod = \"{period_us}us\"\nstop = \"{us}us\"\n"
             )
     }
 }

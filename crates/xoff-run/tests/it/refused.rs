@@ -77,6 +77,33 @@ fn settings_without_effect_are_refused() {
     assert!(text.contains("locality = \"balanced\" puts the load on all links"), "{text}");
 }
 
+/// A source that does something once has no use for the time to the next one.
+#[test]
+fn periods_of_what_happens_once_are_refused() {
+    let opened = |traffic: &str| {
+        let text = format!("scheme = \"dctcp\"\n[run]\nmeasure = \"20us\"\n[[traffic]]\n{traffic}");
+        let run = Run::open(&text, "test.toml", &[], Threads::ONE);
+        run.map(drop).map_err(|problems| problems.to_string())
+    };
+    let incast = "kind = \"incast\"\nperiod = \"10us\"\n";
+    let queries = "kind = \"queries\"\nrate = 1e6\n";
+    for (traffic, said) in [
+        (format!("{incast}events = 1"), "\"period\" in [[traffic]] is not used because events = 1"),
+        (format!("{queries}period = \"10us\""), "is not used because burst = \"0s\""),
+        (format!("{queries}burst_rate = 5e6"), "is not used because burst = \"0s\""),
+    ] {
+        let text = opened(&traffic).expect_err(&traffic);
+        assert!(text.contains(said), "{traffic}:\n{text}");
+    }
+    for traffic in [
+        format!("{incast}events = 2"),
+        format!("{incast}events = 1\narrivals = \"poisson\""),
+        format!("{queries}burst_rate = 5e6\nburst = \"1us\"\nperiod = \"10us\""),
+    ] {
+        assert_eq!(opened(&traffic), Ok(()), "{traffic}");
+    }
+}
+
 /// A preset may have settings that have no effect in a variant of it.
 #[test]
 fn what_a_preset_sets_is_no_mistake() {
@@ -114,6 +141,16 @@ fn settings_of_another_recovery_are_refused() {
     let problems =
         Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
     assert!(problems.unwrap().to_string().contains("transport.timeout = \"0ps\" means never"));
+    for low in ["0us", "320us"] {
+        let overrides = [
+            "scheme=irn".into(),
+            "transport.timeout=320us".into(),
+            format!("transport.timeout_low={low}"),
+            "transport.timeout_low_packets=5".into(),
+        ];
+        let text = Run::open(SCENARIO, "test.toml", &overrides, Threads::ONE).err().unwrap();
+        assert!(text.to_string().contains("all flows have the same timeout"), "{text}");
+    }
 }
 
 /// Only this timeout tells a sender that the credits it expected were lost.
@@ -515,4 +552,24 @@ fn links_too_slow_for_pause_frames_are_refused() {
     let text = problems.to_string();
     assert!(text.contains("rate cannot be combined with section bfc: refresh_period = "), "{text}");
     assert!(text.contains("than a pause frame takes on a link of \"10Mbps\""), "{text}");
+}
+
+/// Switches write rates into INT entries in whole Mb/s, also that of a link that works at a lower
+/// rate for a while.
+#[test]
+fn rates_that_no_entry_can_tell_are_refused() {
+    for (scheme, rate, fits) in [
+        ("hpcc", "2Mbps", true),
+        ("hpcc", "2500Kbps", false),
+        ("powertcp", "1001Kbps", false),
+        ("dctcp", "1001Kbps", true),
+    ] {
+        let link = format!("link = \"leaf:0,spine:1\"\nrate = \"{rate}\"\n");
+        let text = format!("{SCENARIO}[[fault]]\nkind = \"degrade\"\n{link}");
+        let run = Run::open(&text, "test.toml", &[format!("scheme={scheme}")], Threads::ONE);
+        let problems = run.err().map_or_else(String::new, |problems| problems.to_string());
+        assert_eq!(problems.is_empty(), fits, "{problems}");
+        let said = format!("in whole Mbps: a link of {rate} does not fit");
+        assert!(fits || problems.contains(&said), "{problems}");
+    }
 }

@@ -3,11 +3,13 @@
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam;
 use xoff_core::{BitRate, Bytes, HostId, Ps};
+use xoff_host::cc::Carries;
 use xoff_host::hosts::HostSetup;
 use xoff_net::arch::{PauseConfig, Scope};
 use xoff_net::hop::PfcPort;
+use xoff_net::telemetry::RATE_UNIT;
 use xoff_net::topo::{Port, Topology, TopologyConfig};
-use xoff_sim::faults::Fault;
+use xoff_sim::faults::{Defect, Fault};
 use xoff_sim::flowtune::FlowtuneSetup;
 
 use super::leaf_spine;
@@ -32,7 +34,7 @@ pub(in crate::resolve) fn check_network(
     context: &Context<'_>,
     reader: &mut Reader<'_>,
 ) {
-    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 15] = [
+    const RULES: [fn(&Spec, &Context<'_>, &mut Reader<'_>); 16] = [
         labels,
         triggers,
         given_paths,
@@ -43,6 +45,7 @@ pub(in crate::resolve) fn check_network(
         symmetric,
         nic,
         least_rate,
+        told_rates,
         timeout,
         base_rtt,
         allocator,
@@ -217,6 +220,29 @@ fn least_rate(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
             slowest.show()
         );
         reader.problem(section, "min_rate", message);
+    }
+}
+
+/// Rejects rates of links that switches cannot write into INT entries.
+fn told_rates(spec: &Spec, context: &Context<'_>, reader: &mut Reader<'_>) {
+    if spec.control.carries() != Carries::Int {
+        return;
+    }
+    let degraded = context.faults.iter().filter_map(|fault| match fault.defect {
+        Defect::Degraded(rate) => Some(rate),
+        _ => None,
+    });
+    let mut rates = context.topology.ports().iter().map(|port| port.rate).chain(degraded);
+    let fits = |rate: BitRate| {
+        rate.0.is_multiple_of(RATE_UNIT) && u32::try_from(rate.0 / RATE_UNIT).is_ok()
+    };
+    if let Some(rate) = rates.find(|&rate| !fits(rate)) {
+        let message = format!(
+            "congestion = {} reads the rates of links from INT entries, in whole Mbps: a link of \
+             {rate} does not fit",
+            spec.control.kind().show()
+        );
+        reader.problem("transport", "congestion", message);
     }
 }
 
