@@ -227,7 +227,7 @@ impl Summary {
             timeouts: totals.timeouts,
             transport: Transport::of(simulation),
             utilisation: Utilisation::of(simulation, &ports),
-            warnings: warnings::warnings(simulation, context, load.payload),
+            warnings: warnings::warnings(simulation, context, load.payload, totals.drops),
             load,
             monitors: simulation.monitors().iter().map(Monitor::of).collect(),
             link_delays: simulation.link_delays().iter().map(LinkDelay::of).collect(),

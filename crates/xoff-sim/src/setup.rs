@@ -1,5 +1,6 @@
 //! What to simulate, complete and checked: nothing here has a default.
 
+mod headroom;
 mod links;
 
 use std::sync::Arc;

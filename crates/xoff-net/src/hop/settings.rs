@@ -112,6 +112,12 @@ pub trait HopSettings {
         0
     }
 
+    /// The bytes that it sets aside at a port for packets that arrive after a pause, for each class
+    /// without a share of its own, if it means to lose none of them.
+    fn headroom(&self, _port: &PfcPort) -> Option<Bytes> {
+        None
+    }
+
     /// What follows for a switch with this memory and these ports: names and bytes, for people.
     fn explain(&self, _buffer: &BufferConfig, _ports: &[PfcPort]) -> Vec<(String, u64)> {
         Vec::new()

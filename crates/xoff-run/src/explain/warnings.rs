@@ -4,13 +4,12 @@
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam as _;
 use xoff_core::{Bytes, Ps};
-use xoff_net::buffer::Profile;
-use xoff_net::hop::Reaction;
 use xoff_net::packet::CLASSES;
-use xoff_net::topo::Port;
 use xoff_sim::Setup;
 use xoff_sim::setup::EcnSetup;
 use xoff_sim::simulation::Plan;
+
+use crate::headroom;
 
 /// All of them, each with its reason.
 pub(super) fn warnings(setup: &Setup, plan: &Plan) -> Vec<String> {
@@ -19,33 +18,8 @@ pub(super) fn warnings(setup: &Setup, plan: &Plan) -> Vec<String> {
     found.extend(timeout(setup, plan));
     found.extend(faults(setup, plan));
     found.extend(balance(setup));
-    found.extend(headrooms(setup));
+    found.extend(headroom::too_small(setup));
     found
-}
-
-/// Lossless classes whose headroom is less than what arrives after a pause over some link.
-fn headrooms(setup: &Setup) -> Vec<String> {
-    let mtu = setup.hosts.frame.payload.0 + u64::from(setup.hosts.overhead());
-    let (topology, frame) = (&setup.topology, setup.switch.hop.frame_bytes());
-    let needs = |port: &Port| {
-        let (rate, delay, frame) = (port.rate.0, port.delay, frame.into());
-        let (response, generation, outstanding) = (Ps(0), Ps(0), 0);
-        let reaction = Reaction { rate, delay, mtu, frame, response, generation, outstanding };
-        reaction.headroom() + reaction.granularity()
-    };
-    let ports = topology.switch_ids().flat_map(|node| topology.ports_of(node));
-    let Some(port) = ports.max_by_key(|port| needs(port)) else { return Vec::new() };
-    let needed = Bytes(needs(port));
-    let warning = |(class, own): (u8, Profile)| {
-        let headroom = own.headroom.filter(|headroom| *headroom < needed)?;
-        Some(format!(
-            "class {class} of buffer.by_class has a headroom of {headroom}, but up to {needed} \
-             arrive after a pause over a link of {} with a delay of {}: packets of a lossless \
-             class may be dropped",
-            port.rate, port.delay
-        ))
-    };
-    setup.switch.buffer.by_class.iter().filter_map(warning).collect()
 }
 
 fn marks(setup: &Setup) -> Option<String> {
@@ -225,6 +199,11 @@ mod tests {
             "{little}"
         );
         assert!(little.contains("over a link of 100Gbps with a delay of"), "{little}");
+        let sets = ["network.topology=star", "star.rate=1Gbps", "traffic.0.load_on=hosts"];
+        let little = one("pfc", "", &[&sets[..], &["run.measure=10ms"]].concat());
+        assert!(little.starts_with("pfc.headroom_factor gives a headroom of 375B"), "{little}");
+        let enough = [&sets[..], &["run.measure=10ms", "pfc.headroom_factor=40"]].concat();
+        assert_eq!(warned("pfc", "", &enough), Vec::<String>::new());
         let star = one("homa", "", &["network.topology=star", "traffic.0.load_on=hosts"]);
         assert!(star.contains("switch.balance = \"spray\" cannot matter"), "{star}");
     }

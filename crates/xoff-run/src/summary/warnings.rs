@@ -4,15 +4,18 @@ use xoff_core::{HostId, Ps};
 use xoff_sim::Simulation;
 
 use super::Context;
+use crate::headroom;
 
 /// Unfinished flows of a class that are described.
 const SHOWN: usize = 3;
 
-/// One text for each. `payload_load` is the load realised.
+/// One text for each. `payload_load` is the load realised, `drops` the packets that switches
+/// dropped.
 pub(super) fn warnings(
     simulation: &Simulation,
     context: &Context,
     payload_load: f64,
+    drops: u64,
 ) -> Vec<String> {
     let mut warnings: Vec<String> = of_load(context, payload_load).into_iter().collect();
     let (mut any, until) = (false, until(simulation));
@@ -30,6 +33,7 @@ pub(super) fn warnings(
         }
     }
     warnings.extend(simulation.lost_on_links().filter(|_| any));
+    warnings.extend(of_drops(simulation, drops));
     warnings.extend(of_requests(simulation));
     warnings.extend(of_jobs(simulation));
     warnings.extend(of_dead_hosts(simulation));
@@ -92,6 +96,15 @@ fn of_load(context: &Context, realised: f64) -> Option<String> {
             nominal * 100.0
         )
     })
+}
+
+/// Packets that switches dropped, where pauses should keep them from that.
+fn of_drops(simulation: &Simulation, drops: u64) -> Vec<String> {
+    if drops == 0 {
+        return Vec::new();
+    }
+    let reasons = headroom::too_small(simulation.setup()).into_iter();
+    reasons.map(|reason| format!("switches dropped {drops} packets: {reason}")).collect()
 }
 
 /// Classes with web requests that did not end.

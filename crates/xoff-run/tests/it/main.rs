@@ -16,6 +16,7 @@ mod crossbar;
 mod deadlock;
 mod degrade;
 mod determinism;
+mod drops_under_pfc;
 mod effective;
 mod exact;
 mod expresspass;

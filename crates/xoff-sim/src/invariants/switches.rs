@@ -55,7 +55,7 @@ pub(super) fn audit(
     if !state.setup.hosts.literal || state.setup.faults.is_empty() {
         switch.recount(&contents).map_err(described)?;
     }
-    switch.check_losses().map_err(described)
+    switch.check_losses(state.setup.pauses_suffice(*node)).map_err(described)
 }
 
 /// Checks that a port with a packet that may be sent is busy.

@@ -1,5 +1,6 @@
 //! Properties of the settings of PFC with a shared pool.
 
+use xoff_core::Bytes;
 use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::{Need, need};
 
@@ -79,6 +80,10 @@ impl HopSettings for PfcConfig {
 
     fn limits_ingress(&self) -> bool {
         true
+    }
+
+    fn headroom(&self, port: &PfcPort) -> Option<Bytes> {
+        self.loses_packets().is_none().then(|| Bytes(self.headroom_bytes(port)))
     }
 
     fn set_aside(&self, buffer: &BufferConfig, ports: &[PfcPort]) -> u64 {
