@@ -93,7 +93,9 @@ pub fn capacity(topology: &Topology) -> Capacity {
     let rate = |host| topology.port_of_host(host).rate;
     let leaf = |host| topology.switch_index(topology.neighbour(topology.port_of_host(host))) as u32;
     let leaves = topology.server_ids().map(leaf).collect();
-    let grouping = Grouping { leaves, in_server: topology.in_server };
+    let other_links = topology.server_ids().flat_map(|host| &topology.ports_of(host.node())[1..]);
+    let fastest_other_link = other_links.map(|port| port.rate).max();
+    let grouping = Grouping { leaves, in_server: topology.in_server, fastest_other_link };
     Capacity { core, host_rates: topology.server_ids().map(rate).collect(), racks, grouping }
 }
 

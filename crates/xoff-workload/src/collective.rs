@@ -177,11 +177,7 @@ impl TrafficSettings for CollectiveConfig {
             file => Some(context.files.text_of(file).map_err(|why| format!("loads: {why}"))?),
         };
         let job = self.job(context, given.as_deref())?;
-        let sends = |stage| job.pattern.stage(0, stage, 0).sends;
-        let sizes: Vec<u64> =
-            (0..job.pattern.stages()).flat_map(sends).map(|(_, bytes)| bytes).collect();
-        let mut mix = Mix::default();
-        mix.add_flows(Frequency::InAll(job.messages() as f64), sizes);
+        let mix = self.mix(&job);
         let ranks = job.hosts().len() as f64;
         let together = ranks * f64::from(job.parts.lanes) * f64::from(job.pattern.fan());
         let crowd = Crowd::of(together).between(self.start, Ps(0));
@@ -230,6 +226,22 @@ impl CollectiveConfig {
             ));
         }
         Ok(job)
+    }
+
+    /// The sizes of the messages of its job.
+    fn mix(&self, job: &Staged) -> Mix {
+        // All ranks send messages of the same sizes, unless a file gives each its own.
+        let different = if self.loads.is_empty() { 1 } else { job.hosts().len() as u32 };
+        let pattern = &job.pattern;
+        let of_rank = |rank| (0..pattern.stages()).map(move |stage| (stage, rank));
+        let stages = (0..different).flat_map(of_rank);
+        let sends = stages.flat_map(|(stage, rank)| pattern.stage(0, stage, rank).sends);
+        // A message without bytes still has a header, and counts as one byte.
+        let sizes = sends.map(|(_, bytes)| bytes.max(1)).collect();
+        let in_round = u64::from(job.parts.count()) * pattern.messages_in_all();
+        let mut mix = Mix::default();
+        mix.add_flows(Frequency::InAll(in_round as f64 * f64::from(job.rounds())), sizes);
+        mix
     }
 
     pub(crate) fn parts(&self) -> Parts {

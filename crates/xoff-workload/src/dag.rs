@@ -8,7 +8,7 @@ mod shared;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use xoff_core::Ps;
@@ -99,15 +99,17 @@ impl Schedule {
         let ranks = self.ranks.len() as u32;
         // Messages minus receptions, by sender, receiver and tag, with a place.
         let mut left: BTreeMap<(u32, u32, u32), (i64, u32, u64)> = BTreeMap::new();
-        let mut any = false;
+        // Ranks that receive messages of any sender or with any tag.
+        let mut open = BTreeSet::new();
         for (rank, own) in (0..).zip(&self.ranks) {
             for (op, &place) in own.ops.iter().zip(&own.places) {
                 let (key, change) = match *op {
                     Op::Send { to, tag, .. } => ((rank, to, tag), 1),
                     Op::Recv { from: Some(from), tag: Some(tag) } => ((from, rank, tag), -1),
-                    Op::Recv { .. } => {
-                        any = true;
-                        continue;
+                    Op::Recv { from, .. } => {
+                        open.insert(rank);
+                        // Counts as no message, but has to name a rank.
+                        ((from.unwrap_or(rank), rank, 0), 0)
                     }
                     Op::Calc { .. } | Op::Join | Op::Collective(_) => continue,
                 };
@@ -120,7 +122,10 @@ impl Schedule {
             }
             own.check_order().map_err(|(place, problem)| Mistake { rank, place, problem })?;
         }
-        match left.iter().find(|(_, (count, ..))| !any && *count != 0) {
+        let differs = |((_, to, _), (count, ..)): &(&(u32, u32, u32), &(i64, u32, u64))| {
+            *count != 0 && !open.contains(to)
+        };
+        match left.iter().find(differs) {
             Some((&(from, to, tag), &(count, rank, place))) => {
                 let (more, fewer) =
                     if count > 0 { ("sent", "received") } else { ("received", "sent") };
@@ -204,8 +209,8 @@ impl RankOps {
     }
 }
 
-/// The first of `count` things that can never begin, as it waits for itself (Kahn's algorithm). The
-/// second thing of an edge waits for the first.
+/// The first of `count` things that waits for itself (Kahn's algorithm). The second thing of an
+/// edge waits for the first.
 pub(crate) fn stuck(count: usize, edges: impl Iterator<Item = (u32, u32)>) -> Option<usize> {
     let mut waiting = vec![0u32; count];
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); count];
@@ -222,5 +227,18 @@ pub(crate) fn stuck(count: usize, edges: impl Iterator<Item = (u32, u32)>) -> Op
             }
         }
     }
-    waiting.iter().position(|&left| left > 0)
+    let first = waiting.iter().position(|&left| left > 0)?;
+    // What is left waits for itself, or for something that does. Each thing waits for another one
+    // that is left, so going back along these leads to a circle.
+    let mut before = vec![first; count];
+    for thing in (0..count).filter(|&thing| waiting[thing] > 0) {
+        after[thing].iter().for_each(|&next| before[next as usize] = thing);
+    }
+    let mut at = first;
+    let mut seen = vec![false; count];
+    while !std::mem::replace(&mut seen[at], true) {
+        at = before[at];
+    }
+    let circle = std::iter::successors(Some(before[at]), |&thing| Some(before[thing]));
+    circle.take_while(|&thing| thing != at).chain([at]).min()
 }

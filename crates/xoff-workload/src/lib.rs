@@ -325,6 +325,8 @@ pub struct Grouping {
     pub leaves: Vec<u32>,
     /// The number of successive hosts that are the GPUs of a server, if hosts are GPUs.
     pub in_server: Option<u32>,
+    /// The rate of the fastest link of a host besides its first one, if hosts have several.
+    pub fastest_other_link: Option<BitRate>,
 }
 
 impl Capacity {

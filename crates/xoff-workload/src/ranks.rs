@@ -46,7 +46,7 @@ pub(crate) fn placed(
     }
     let named = host_set::parse(hosts, context.hosts());
     let mut hosts = named.map_err(|problem| format!("hosts: {problem}"))?;
-    let Grouping { leaves, in_server } = &context.capacity.grouping;
+    let Grouping { leaves, in_server, .. } = &context.capacity.grouping;
     match (placement, in_server) {
         (Placement::Packed | Placement::Listed, _) => {}
         (Placement::Spread, Some(in_server)) => {
@@ -158,13 +158,15 @@ mod tests {
     /// Two pods of two servers of three GPUs: a leaf for each place and pod.
     fn rails() -> Grouping {
         let leaf = |host: u32| host / 6 * 3 + host % 3;
-        Grouping { leaves: (0..12).map(leaf).collect(), in_server: Some(3) }
+        let leaves = (0..12).map(leaf).collect();
+        Grouping { leaves, in_server: Some(3), ..Grouping::default() }
     }
 
     #[test]
     fn neighbours_share_a_rack_a_rail_or_neither() {
         // Racks of 2, 3 and 1.
-        let racks = || Grouping { leaves: vec![0, 0, 1, 1, 1, 2], in_server: None };
+        let of = |leaves: &[u32]| Grouping { leaves: leaves.to_vec(), ..Grouping::default() };
+        let racks = || of(&[0, 0, 1, 1, 1, 2]);
         let of_racks = |placement| order("all", placement, racks()).unwrap();
         assert_eq!(of_racks(Placement::Packed), [0, 1, 2, 3, 4, 5]);
         assert_eq!(of_racks(Placement::Spread), [0, 2, 5, 1, 3, 4]);
@@ -172,14 +174,14 @@ mod tests {
         assert_eq!(of_rails(Placement::Spread), [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11]);
         assert_eq!(of_rails(Placement::Rail), [0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11]);
         // A part of the hosts, whose places in their racks and servers do not matter.
-        let of_three = || Grouping { leaves: vec![0, 0, 0, 1, 1, 1], in_server: None };
+        let of_three = || of(&[0, 0, 0, 1, 1, 1]);
         assert_eq!(order("0-1,4-5", Placement::Spread, of_three()).unwrap(), [0, 4, 1, 5]);
         assert_eq!(order("0-1,4-5", Placement::Spread, rails()).unwrap(), [0, 4, 1, 5]);
         let error = order("0,3", Placement::Spread, of_three()).unwrap_err();
         assert!(error.contains("no two hosts share a rack"), "{error}");
         let error = order("all", Placement::Rail, racks()).unwrap_err();
         assert!(error.contains("network.topology = \"rail\""), "{error}");
-        let alone = Grouping { leaves: vec![0, 1, 2], in_server: None };
+        let alone = of(&[0, 1, 2]);
         let error = order("all", Placement::Spread, alone).unwrap_err();
         assert!(error.contains("no two hosts share a rack"), "{error}");
     }

@@ -261,6 +261,20 @@ fn a_sender_keeps_so_many_successive_flows_under_way_until_it_stops() {
     assert_eq!(rows.flows.len() as u64, run.progress().flows_started);
 }
 
+/// Inside a server a flow takes a link nine times as fast as that of the host to its leaf.
+#[test]
+fn successive_flows_take_the_fastest_link_of_a_host() {
+    let text = "scheme = \"pfc\"\nnetwork = { topology = \"rail\" }\n\
+                run = { warmup = \"0us\", measure = \"300us\", drain = \"20ms\" }\n\
+                [[traffic]]\nkind = \"successive\"\nsenders = \"0\"\nreceivers = \"1-7\"\n";
+    let (_, rows) = run(text, &[]);
+    let mut flows: Vec<(u64, u64)> =
+        rows.flows.iter().map(|row| (row.start_ps, row.start_ps + row.fct_ps)).collect();
+    flows.sort_unstable();
+    assert!(flows.len() > 50, "{}", flows.len());
+    assert!(flows.windows(2).all(|pair| pair[0].1 == pair[1].0), "each begins at an end");
+}
+
 /// If the run ends too early, unfinished queries count as infinite, even if they never began.
 #[test]
 fn what_does_not_end_counts_as_infinite() {

@@ -50,6 +50,10 @@ pub(crate) trait Pattern: std::fmt::Debug + Send + Sync {
     fn fan(&self) -> u32;
     /// The number of messages that all ranks send in a stage of a lane.
     fn messages(&self, stage: u32) -> u64;
+    /// The number of messages that all ranks send in a lane.
+    fn messages_in_all(&self) -> u64 {
+        (0..self.stages()).map(|stage| self.messages(stage)).sum()
+    }
     /// A stage of a rank. `stage` is at most [`stages`](Self::stages).
     fn stage(&self, lane: u32, stage: u32, rank: u32) -> Stage;
     /// Calls `see` with the hosts of every sender and receiver.

@@ -313,6 +313,18 @@ fn a_file_gives_each_rank_shares_of_its_own() {
     assert_eq!(outcome.sent.len(), 6);
 }
 
+/// One rank shares its 300 bytes out among three others, each of which sends all to one, but for
+/// messages of one byte: 3 x 100 and 3 x (300 + 2 x 1) bytes in all.
+#[test]
+fn sizes_of_messages_are_those_of_all_ranks() {
+    let config = CollectiveConfig { loads: "loads.csv".into(), bytes: Bytes(300), ..all_to_all() };
+    let loads = "from,to,load\n0,1,1\n0,2,1\n0,3,1\n1,0,1\n2,0,1\n3,0,1\n";
+    let mix = config.mix(&job_with(&config, 4, Some(loads)).unwrap());
+    let first = (3.0 * 100.0 + 3.0 * (100.0 + 2.0)) / (3.0 * 100.0 + 3.0 * (300.0 + 2.0));
+    let found = mix.share_of_first(100, Ps(1));
+    assert!((found - first).abs() < 1e-9, "{found} {first}");
+}
+
 #[test]
 fn wrong_loads_say_where() {
     let config = CollectiveConfig { loads: "loads.csv".into(), ..all_to_all() };

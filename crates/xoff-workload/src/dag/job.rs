@@ -17,6 +17,8 @@ pub(crate) struct Dag {
     shared: Arc<Shared>,
     /// The first message of each rank.
     first: Vec<u64>,
+    /// Messages that hosts send to others.
+    flows: u64,
     start: Ps,
     priority: u8,
 }
@@ -38,9 +40,15 @@ impl Dag {
             next = together.end();
             together
         };
-        let together = schedule.collectives.into_iter().map(place).collect();
+        let together: Vec<_> = schedule.collectives.into_iter().map(place).collect();
+        let to_others = |rank: &u32, own: &RankOps| {
+            let others = |op: &&Op| matches!(op, Op::Send { to, .. } if to != rank);
+            own.ops.iter().filter(others).count() as u64
+        };
+        let alone = (0..).zip(&schedule.ranks).map(|(rank, own)| to_others(&rank, own));
+        let flows = alone.chain(together.iter().map(Together::messages)).sum();
         let shared = Arc::new(Shared { hosts, messages, together });
-        Self { ranks: schedule.ranks, shared, first, start, priority }
+        Self { ranks: schedule.ranks, shared, first, flows, start, priority }
     }
 
     /// The traffic of this job. `derived` are values derived from its settings, by name; those of
@@ -97,8 +105,8 @@ impl Dag {
             let pattern = &together.operation.pattern;
             let sends = |stage| pattern.stage(0, stage, 0).sends;
             let sizes = (0..pattern.stages()).flat_map(sends).map(|(_, bytes)| bytes.max(1));
-            let flows = (together.end() - together.first) as f64;
-            mix.add_flows(Frequency::InAll(flows), sizes.collect());
+            let flows = Frequency::InAll(together.messages() as f64);
+            mix.add_flows(flows, sizes.collect());
         }
         mix
     }
@@ -108,7 +116,7 @@ impl Dag {
     pub(crate) fn crowd(&self) -> f64 {
         let stage = |together: &Together| {
             let stages = f64::from(together.operation.pattern.stages());
-            (together.end() - together.first) as f64 / stages
+            together.messages() as f64 / stages
         };
         let stages = self.shared.together.iter().map(stage);
         self.shared.messages.len() as f64 + stages.fold(0.0, f64::max)
@@ -141,7 +149,7 @@ impl Job for Dag {
     }
 
     fn messages_of_step(&self, _step: u32) -> u64 {
-        self.messages()
+        self.flows
     }
 
     fn measure(&self) -> Option<(u64, f64)> {

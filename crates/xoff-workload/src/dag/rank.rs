@@ -81,10 +81,10 @@ impl Rank {
     /// Begins all that may begin.
     fn go_on(&mut self, acts: &mut Vec<Act>) {
         while let Some(op) = self.ready.pop_front() {
-            self.release(op, true);
             match self.ops[op as usize] {
                 Op::Send { bytes, to, .. } => self.send(op, bytes, to, acts),
                 Op::Recv { from, tag } => {
+                    self.release(op, true);
                     if self.matching.receive(op, (from, tag)) {
                         self.end(op);
                     }
@@ -96,8 +96,14 @@ impl Rank {
                         self.compute(op, acts);
                     }
                 }
-                Op::Join => self.end(op),
-                Op::Collective(number) => self.begin(number, acts),
+                Op::Join => {
+                    self.release(op, true);
+                    self.end(op);
+                }
+                Op::Collective(number) => {
+                    self.release(op, true);
+                    self.begin(number, acts);
+                }
             }
         }
     }
@@ -106,6 +112,7 @@ impl Rank {
         let place = self.senders.binary_search(&op).expect("it is a send");
         let message = self.first + place as u64;
         if to == self.rank {
+            self.release(op, true);
             self.end(op);
             self.deliver(message);
             return;
@@ -142,7 +149,9 @@ impl Rank {
         }
     }
 
-    fn compute(&self, op: u32, acts: &mut Vec<Act>) {
+    /// Begins a calculation, whose processor is free.
+    fn compute(&mut self, op: u32, acts: &mut Vec<Act>) {
+        self.release(op, true);
         if let Op::Calc { time, .. } = self.ops[op as usize] {
             acts.push(Act::Compute { key: u64::from(op), time });
         }
@@ -223,6 +232,17 @@ impl Rank {
         }
     }
 
+    /// Sends among these acts begin: none of them waits behind another one any more.
+    fn release_sends(&mut self, acts: &[Act]) {
+        for act in acts {
+            if let Act::Send { message, .. } = *act
+                && self.shared.collective(message).is_none()
+            {
+                self.release(self.senders[(message - self.first) as usize], true);
+            }
+        }
+    }
+
     fn react_to(&mut self, event: Event, acts: &mut Vec<Act>) {
         match event {
             Event::Begin => {}
@@ -236,8 +256,13 @@ impl Rank {
 
 impl Program for Rank {
     fn react(&mut self, event: Event, acts: &mut Vec<Act>) {
+        let mut seen = acts.len();
         self.react_to(event, acts);
-        self.go_on(acts);
+        while seen < acts.len() || !self.ready.is_empty() {
+            self.release_sends(&acts[seen..]);
+            seen = acts.len();
+            self.go_on(acts);
+        }
         if self.left == 0 && !self.is_finished {
             self.is_finished = true;
             acts.push(Act::Finish { round: 0 });

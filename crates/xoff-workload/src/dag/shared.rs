@@ -24,6 +24,12 @@ pub(super) struct Together {
 }
 
 impl Together {
+    /// The number of its messages. Some numbers may have none.
+    pub(super) fn messages(&self) -> u64 {
+        let Collective { pattern, parts, .. } = &self.operation;
+        u64::from(parts.count()).saturating_mul(pattern.messages_in_all())
+    }
+
     /// The number after that of its last message.
     pub(super) fn end(&self) -> u64 {
         self.first.saturating_add(self.operation.numbers().count(self.operation.parts))

@@ -1,9 +1,11 @@
 //! Jobs on hosts that deliver in any order.
 
+use std::collections::BTreeMap;
+
 use xoff_core::program::{Act, Event, Job, Program};
 
 /// Runs a job with one waiting event at a time, chosen by `choose`. Returns the acts of each
-/// rank in their order.
+/// rank in their order. In a job that ends, each step has as many messages as it says.
 pub(crate) fn run(dag: &dyn Job, mut choose: impl FnMut(usize) -> usize) -> Vec<Vec<Act>> {
     let ranks = dag.hosts().len();
     let mut programs: Vec<Box<dyn Program>> =
@@ -26,6 +28,17 @@ pub(crate) fn run(dag: &dyn Job, mut choose: impl FnMut(usize) -> usize) -> Vec<
                 Act::Compute { key, .. } => waiting.push((rank, Event::Computed(key))),
                 Act::Finish { .. } => {}
             }
+        }
+    }
+    if all.iter().all(|acts| acts.iter().any(|act| matches!(act, Act::Finish { .. }))) {
+        let mut steps = BTreeMap::new();
+        for act in all.iter().flatten() {
+            if let Act::Send { message, .. } = *act {
+                *steps.entry(dag.step(message)).or_insert(0) += 1;
+            }
+        }
+        for ((_, step), messages) in steps {
+            assert_eq!(messages, dag.messages_of_step(step), "step {step}");
         }
     }
     all

@@ -47,6 +47,7 @@ fn mistakes_are_named_with_their_line() {
         ("1,0,1,5,x,0", "line 2: after x: there is no such flow"),
         ("1,0,1,5,,", "line 2: delay_ps \"\" is not a number that fits: write a whole number"),
         ("1,0,1,5,2,0\n2,1,0,5,1,0", "line 2: the flow waits for itself"),
+        ("1,0,1,5,2,0\n2,1,0,5,3,0\n3,0,1,5,2,0", "line 3: the flow waits for itself"),
         (
             "1,0,1,5,,0\n2,2,3,5,1,0",
             "line 3: it begins at host 2, but waits for a flow from host 0 to host 1, which that \

@@ -59,6 +59,25 @@ fn a_processor_does_one_thing_at_a_time() {
     assert_eq!(keys(&acts), [1]);
 }
 
+/// What waits for the begin of an operation waits until its processor or connection is free.
+#[test]
+fn a_begin_comes_when_what_is_ahead_is_over() {
+    let text = "num_ranks 2\nrank 0 {\na: calc 1\nb: calc 2\nc: calc 3 cpu 1\nc irequires b\n\
+                s: send 10b to 1\nt: send 20b to 1\nd: calc 4 cpu 2\nd irequires t\n}\n\
+                rank 1 {\nrecv 10b from 0\nrecv 20b from 0\n}\n";
+    let mut program = dag(text).program(0);
+    let mut react = |event| {
+        let mut acts = Vec::new();
+        program.react(event, &mut acts);
+        acts
+    };
+    let compute = |key, ns: u64| Act::Compute { key, time: Ps(ns * 1000) };
+    let send = |message, bytes| Act::Send { message, to: HostId(1), bytes };
+    assert_eq!(react(Event::Begin), [compute(0, 1), send(0, 10)]);
+    assert_eq!(react(Event::Computed(0)), [compute(1, 2), compute(2, 3)]);
+    assert_eq!(react(Event::Left(0)), [send(1, 20), compute(5, 4)]);
+}
+
 /// A reception of any sender takes what came first, and the first of two receptions takes it.
 #[test]
 fn receptions_take_messages_in_order() {
@@ -113,11 +132,20 @@ fn mistakes_are_named_with_their_line() {
              with tag 5, and what comes before that waits in turn",
         ),
         (
-            // A reception from any rank stands for the count of messages.
-            "num_ranks 3\nrank 0 {\nrecv 1b from 1 tag 5\n}\nrank 1 {\nrecv 1b from -1 tag -1\n}\n\
-             rank 2 {\nsend 1b to 1\n}\n",
+            // A reception from any rank stands for the count of messages to its own rank.
+            "num_ranks 3\nrank 0 {\nrecv 1b from 1 tag 5\nrecv 1b from -1 tag -1\n}\nrank 1 {\n}\n\
+             rank 2 {\nsend 1b to 0\n}\n",
             "s.goal:3: this operation waits for a message from rank 1 with tag 5, and fewer are \
              sent than received",
+        ),
+        (
+            "num_ranks 3\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nsend 1b to 2\n}\nrank 2 {\n\
+             recv 1b from -1\n}\n",
+            "s.goal:3: from rank 0 to rank 1 with tag 0, 1 more are sent than received",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\nrecv 8b from 99 tag -1\n}\nrank 1 {\ncalc 1\n}\n",
+            "s.goal:3: there is no rank 99: the job has 2 ranks",
         ),
         ("num_ranks 99999999999", "s.goal:1: num_ranks 99999999999: expected"),
         ("rank 0 {\n}", "s.goal:1: there is no rank 0: num_ranks is 0"),

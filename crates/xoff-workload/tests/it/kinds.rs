@@ -70,7 +70,10 @@ fn offer(settings: &dyn TrafficSettings, seed: u64) -> Offer {
         core: gbps(6_400),
         host_rates: vec![gbps(100); HOSTS as usize],
         racks: Some(Racks { hosts: 16, uplinks: gbps(800) }),
-        grouping: Grouping { leaves: (0..HOSTS).map(|host| host / 16).collect(), in_server: None },
+        grouping: Grouping {
+            leaves: (0..HOSTS).map(|host| host / 16).collect(),
+            ..Grouping::default()
+        },
     };
     let context =
         Context { capacity: &capacity, seed, source: SOURCE, files: &Lists, one_class: None };
