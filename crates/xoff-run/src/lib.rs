@@ -8,7 +8,6 @@ mod backpressure;
 pub mod bench;
 pub mod capture;
 pub mod explain;
-mod headroom;
 pub mod network;
 mod ns3_files;
 pub mod numerical;

@@ -9,8 +9,6 @@ use xoff_sim::Setup;
 use xoff_sim::setup::EcnSetup;
 use xoff_sim::simulation::Plan;
 
-use crate::headroom;
-
 /// All of them, each with its reason.
 pub(super) fn warnings(setup: &Setup, plan: &Plan) -> Vec<String> {
     let mut found = Vec::new();
@@ -18,7 +16,7 @@ pub(super) fn warnings(setup: &Setup, plan: &Plan) -> Vec<String> {
     found.extend(timeout(setup, plan));
     found.extend(faults(setup, plan));
     found.extend(balance(setup));
-    found.extend(headroom::too_small(setup));
+    found.extend(setup.short_headrooms());
     found
 }
 

@@ -4,7 +4,6 @@ use xoff_core::{HostId, Ps};
 use xoff_sim::Simulation;
 
 use super::Context;
-use crate::headroom;
 
 /// Unfinished flows of a class that are described.
 const SHOWN: usize = 3;
@@ -103,7 +102,7 @@ fn of_drops(simulation: &Simulation, drops: u64) -> Vec<String> {
     if drops == 0 {
         return Vec::new();
     }
-    let reasons = headroom::too_small(simulation.setup()).into_iter();
+    let reasons = simulation.setup().short_headrooms().into_iter();
     reasons.map(|reason| format!("switches dropped {drops} packets: {reason}")).collect()
 }
 

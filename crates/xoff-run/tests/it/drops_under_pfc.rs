@@ -5,16 +5,19 @@ use xoff_sim::Threads;
 
 /// Sixteen hosts on slow links, where few packets are on the wire: a headroom in proportion to these
 /// holds not even one packet.
-fn summary(headroom_factor: u32) -> (u64, Vec<String>) {
-    let text = format!(
+fn text(headroom_factor: u32) -> String {
+    format!(
         "scheme = \"pfc\"\n[network]\ntopology = \"star\"\n[star]\nhosts = 16\nrate = \"2Gbps\"\n\
          [buffer]\nsize = \"400KB\"\n[pfc]\nreserve = \"0B\"\n\
          headroom_factor = {headroom_factor}\n\
          [run]\nwarmup = \"0us\"\nmeasure = \"1ms\"\ncheck_invariants = true\nflows = \"none\"\n\
          watchdog = \"1s\"\n[[traffic]]\nkind = \"incast\"\nvictims = \"0\"\ndegree = 15\n\
          bytes = \"3MB\"\nevents = 1\n"
-    );
-    let mut run = Run::open(&text, "test.toml", &[], Threads::ONE).unwrap();
+    )
+}
+
+fn summary(headroom_factor: u32) -> (u64, Vec<String>) {
+    let mut run = Run::open(&text(headroom_factor), "test.toml", &[], Threads::ONE).unwrap();
     while run.step().unwrap() {}
     let summary = run.summary();
     (summary.drops_packets, summary.warnings)
@@ -34,4 +37,17 @@ fn pfc_says_why_it_drops_packets() {
     assert!(warnings.contains(&said), "{warnings:?}");
     let (drops, warnings) = summary(15);
     assert_eq!((drops, warnings), (0, vec![]));
+}
+
+#[test]
+fn a_stuck_run_says_why_packets_were_lost() {
+    let overrides = ["run.watchdog=50ms", "run.drain=1s"].map(String::from);
+    let mut run = Run::open(&text(3), "test.toml", &overrides, Threads::ONE).unwrap();
+    let error = loop {
+        match run.step() {
+            Ok(more) => assert!(more, "the run is not stuck"),
+            Err(error) => break error,
+        }
+    };
+    assert!(error.contains("pfc.headroom_factor gives a headroom of 750B, but up to"), "{error}");
 }

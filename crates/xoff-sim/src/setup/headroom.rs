@@ -1,6 +1,8 @@
 //! What arrives at a switch after it has asked for a pause.
 
+use xoff_core::seam::Seam as _;
 use xoff_core::{Bytes, NodeId, Ps};
+use xoff_net::buffer::Profile;
 use xoff_net::hop::Reaction;
 use xoff_net::sched::SchedulerConfig;
 use xoff_net::topo::Port;
@@ -42,5 +44,37 @@ impl Setup {
             && matches!(switch.scheduler, SchedulerConfig::Fifo(_))
             && switch.buffer.by_class.is_empty()
             && self.topology.ports_of(node).iter().all(fits)
+    }
+
+    /// One text for each headroom of a lossless class that is too small, with the link that needs
+    /// most.
+    #[must_use]
+    pub fn short_headrooms(&self) -> Vec<String> {
+        let ports = || self.topology.switch_ids().flat_map(|node| self.topology.ports_of(node));
+        let text = |of: &str, headroom: Bytes, port: &Port| {
+            format!(
+                "{of} a headroom of {headroom}, but up to {} arrive after a pause over a link of \
+                 {} with a delay of {}: packets of a lossless class may be dropped",
+                self.after_pause(port),
+                port.rate,
+                port.delay
+            )
+        };
+        let (hop, by_class) = (&self.switch.hop, &self.switch.buffer.by_class);
+        let mut found = Vec::new();
+        // What classes without a share of their own have differs from link to link.
+        let own = |port: &Port| hop.headroom(&port.into());
+        let lacks = |port: &&Port| own(port).is_some_and(|bytes| bytes < self.after_pause(port));
+        let short = ports().filter(lacks).filter(|_| !by_class.is_complete());
+        if let Some(port) = short.max_by_key(|port| self.after_pause(port)) {
+            let of = format!("{}.headroom_factor gives", hop.own_section());
+            found.extend(own(port).map(|headroom| text(&of, headroom, port)));
+        }
+        let Some(port) = ports().max_by_key(|port| self.after_pause(port)) else { return found };
+        found.extend(by_class.iter().filter_map(|(class, own): (u8, Profile)| {
+            let headroom = own.headroom.filter(|headroom| *headroom < self.after_pause(port))?;
+            Some(text(&format!("class {class} of buffer.by_class has"), headroom, port))
+        }));
+        found
     }
 }
