@@ -162,7 +162,10 @@ knobs! {
         max_rto: Ps = Ps::from_us(1_000_000),
         /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same
         /// scripts: the least timeout).
-        initial_rto: Ps = Ps::from_us(1000),
+        initial_rto: Ps = Ps::from_us(1000) => [Effect::Unless(|tcp| because(
+            tcp.handshake_rtt > Ps(0),
+            "handshake_rtt: the handshake has measured a round trip",
+        ))],
         /// NewReno: a marked packet halves the window, at most once a window (RFC 3168).
         ecn: bool = false => [Effect::Needs(TCP_MARKS)],
         /// Round-trip time measured before the first data, by the handshake that opened the
@@ -199,7 +202,8 @@ impl TcpConfig {
             (self.min_rto.0 == 0, "min_rto", "min_rto must be above 0"),
             (self.min_rto > self.max_rto, "min_rto", "min_rto must be at most max_rto"),
             (
-                self.initial_rto < self.min_rto || self.initial_rto > self.max_rto,
+                self.handshake_rtt == Ps(0)
+                    && !(self.min_rto..=self.max_rto).contains(&self.initial_rto),
                 "initial_rto",
                 "initial_rto must be from min_rto to max_rto",
             ),

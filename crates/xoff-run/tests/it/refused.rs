@@ -400,6 +400,7 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
         ("tcp-newreno", "tcp.min_rto=2s", "min_rto must be at most max_rto"),
         ("tcp-newreno", "tcp.initial_rto=1us", "initial_rto must be from min_rto to max_rto"),
         ("tcp-newreno", "tcp.initial_rto=2s", "initial_rto must be from min_rto to max_rto"),
+        ("ns3-cubic", "tcp.initial_rto=9ms", "handshake_rtt: the handshake has measured"),
         ("irn", "tcp.min_rto=1us", "transport.recovery = \"selective-repeat\""),
         ("tcp-newreno", "cubic.beta=0.5", "transport.congestion = \"newreno\""),
         ("tcp-cubic", "cubic.beta=1", "beta must be above 0 and below 1"),
