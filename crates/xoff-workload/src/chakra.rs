@@ -75,7 +75,7 @@ impl TrafficSettings for ChakraConfig {
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
         let groups = match self.groups.as_str() {
             "" => Groups::default(),
-            file => Groups::read(file, &context.files.text_of(file)?)?,
+            file => Groups::read(file, &context.files.text_of("groups", file)?)?,
         };
         let trace = trace::read(self, &groups, context)?;
         let ranks = trace.schedule.ranks.len();

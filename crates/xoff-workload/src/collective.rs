@@ -174,7 +174,7 @@ impl TrafficSettings for CollectiveConfig {
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
         let given = match &*self.loads {
             "" => None,
-            file => Some(context.files.text_of(file).map_err(|why| format!("loads: {why}"))?),
+            file => Some(context.files.text_of("loads", file)?),
         };
         let job = self.job(context, given.as_deref())?;
         let sends = |stage| job.pattern.stage(0, stage, 0).sends;

@@ -45,7 +45,7 @@ impl TrafficSettings for ListConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let text = context.files.text_of(&self.file)?;
+        let text = context.files.text_of("file", &self.file)?;
         let rows = csv::rows(&text, &self.file, &HEADERS);
         let list = rows.and_then(|rows| {
             context.one_class.map_or(Ok(()), |reason| refuse_classes(&rows, reason))?;
