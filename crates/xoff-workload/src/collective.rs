@@ -265,7 +265,7 @@ impl CollectiveConfig {
         context: &Context<'_>,
     ) -> Result<Loads, String> {
         if let Some(text) = given {
-            return Loads::read(&self.loads, text, ranks).map_err(|error| error.to_string());
+            return Loads::read(&self.loads, text, ranks);
         }
         if !(0.0..=MOST_SKEW).contains(&self.skew) {
             return Err(format!("skew is {}: it must be from 0 to {MOST_SKEW}", self.skew));
