@@ -14,6 +14,7 @@
 //! added at the end leaves the flows of the others unchanged.
 
 mod bursts;
+mod candidates;
 mod chakra;
 mod checks;
 pub mod collective;
