@@ -311,8 +311,11 @@ impl Arrival {
 pub struct Capacity {
     /// The sum of the core links' rates in one direction.
     pub core: BitRate,
-    /// The rate of every host's link in one direction, by host.
+    /// The sum of the rates of every host's links in one direction, by host. If hosts are GPUs, the
+    /// links inside their servers do not count.
     pub host_rates: Vec<BitRate>,
+    /// The rate of the fastest of these links, by host.
+    pub line_rates: Vec<BitRate>,
     /// The racks, if the network is a fabric of two layers with equal racks.
     pub racks: Option<Racks>,
     /// Which hosts are near each other.
@@ -329,6 +332,13 @@ pub struct Grouping {
 }
 
 impl Capacity {
+    /// The capacity of a network without racks, whose hosts have one link each.
+    #[must_use]
+    pub fn new(core: BitRate, host_rates: Vec<BitRate>) -> Self {
+        let line_rates = host_rates.clone();
+        Self { core, host_rates, line_rates, racks: None, grouping: Grouping::default() }
+    }
+
     /// The number of hosts.
     #[must_use]
     pub fn host_count(&self) -> u32 {

@@ -144,7 +144,7 @@ mod tests {
 
     fn order(hosts: &str, placement: Placement, grouping: Grouping) -> Result<Vec<u32>, String> {
         let host_rates = vec![BitRate::from_gbps(100); grouping.leaves.len()];
-        let capacity = Capacity { core: BitRate(0), host_rates, racks: None, grouping };
+        let capacity = Capacity { grouping, ..Capacity::new(BitRate(0), host_rates) };
         let context = Context {
             capacity: &capacity,
             seed: 1,

@@ -156,12 +156,7 @@ fn a_hierarchy_needs_servers_of_gpus() {
 /// The same operation as a job of its own, on the same hosts.
 fn alone(config: &CollectiveConfig, hosts: usize) -> impl Job + use<> {
     let rates = vec![BitRate::from_gbps(100); hosts];
-    let capacity = crate::Capacity {
-        core: BitRate(0),
-        host_rates: rates,
-        racks: None,
-        grouping: crate::Grouping::default(),
-    };
+    let capacity = crate::Capacity::new(BitRate(0), rates);
     let context =
         Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new(""), one_class: None };
     config.job(&context, None).unwrap()

@@ -7,7 +7,7 @@ use xoff_core::BitRate;
 use xoff_core::program::{Act, Event, Job, Program};
 
 use super::*;
-use crate::{Capacity, Grouping};
+use crate::Capacity;
 use xoff_core::Rng;
 use xoff_core::rng::Purpose;
 
@@ -17,12 +17,7 @@ fn job(config: &CollectiveConfig, hosts: u32) -> Result<Staged, String> {
 
 fn job_with(config: &CollectiveConfig, hosts: u32, loads: Option<&str>) -> Result<Staged, String> {
     let rates = vec![BitRate::from_gbps(100); hosts as usize];
-    let capacity = Capacity {
-        core: BitRate(0),
-        host_rates: rates,
-        racks: None,
-        grouping: Grouping::default(),
-    };
+    let capacity = Capacity::new(BitRate(0), rates);
     config.job(
         &Context {
             capacity: &capacity,

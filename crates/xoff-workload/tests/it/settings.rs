@@ -5,19 +5,14 @@ use std::path::Path;
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_workload::{
     Capacity, ChakraConfig, CollectiveConfig, ConnectionsConfig, Context, DependentConfig,
-    GoalConfig, Grouping, Incast, IncastConfig, ListConfig, LongLivedConfig, OpenLoop,
-    OpenLoopConfig, Permutation, PermutationConfig, StaggeredConfig, TrafficSettings, tables,
+    GoalConfig, Incast, IncastConfig, ListConfig, LongLivedConfig, OpenLoop, OpenLoopConfig,
+    Permutation, PermutationConfig, StaggeredConfig, TrafficSettings, tables,
 };
 
 const HOSTS: u32 = 128;
 
 fn capacity(core: BitRate, hosts: u32) -> Capacity {
-    Capacity {
-        core,
-        host_rates: vec![BitRate::from_gbps(100); hosts as usize],
-        racks: None,
-        grouping: Grouping::default(),
-    }
+    Capacity::new(core, vec![BitRate::from_gbps(100); hosts as usize])
 }
 
 #[test]
