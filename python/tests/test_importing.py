@@ -10,6 +10,7 @@ import pytest
 import xoff
 from xoff import cli, importing
 from xoff.strict import tomllib
+from xoff.torture import chakra
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -147,6 +148,19 @@ def test_groups_under_another_name_can_be_given(tmp_path):
     given = ["--groups", str(groups), "--out", str(out)]
     assert cli.main(["import", str(tmp_path / "training"), *given]) == 0
     assert 'groups = "stages.json"' in out.read_text()
+
+
+def test_groups_that_a_trace_does_not_use_are_left_out(tmp_path):
+    for rank in range(2):
+        node = chakra.node(1, chakra.COMP, micros=5)
+        (tmp_path / f"trace.{rank}.et").write_bytes(chakra.file([node]))
+    groups = tmp_path / "trace.groups.json"
+    groups.write_text('{"1": [0, 1]}')
+    text = importing.scenario_of(tmp_path / "trace", tmp_path)
+    assert "groups" not in tomllib.loads(text)["traffic"][0]
+    # Those that were asked for are not.
+    with pytest.raises(xoff.errors.ScenarioError, match="names none of its groups"):
+        importing.scenario_of(tmp_path / "trace", tmp_path, "pfc", {"groups": str(groups)})
 
 
 def test_code_points_get_their_classes(tmp_path):

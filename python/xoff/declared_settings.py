@@ -3001,8 +3001,8 @@ class List(_ListKind, _ListClass, total=False):
     """The path of the file. Default: ""
     """
     priority: int
-    """The priority of the packets if the file has no such column. Expects a traffic class from 0 to
-    7. Default: 0
+    """The priority of the packets of a file with neither a column priority nor a column dscp.
+    Expects a traffic class from 0 to 7. Default: 0
     """
     dscp_map: str
     """The traffic classes of the code points in the column dscp, as switches map them: "26:3,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xoff import api
-from xoff.errors import UsageError
+from xoff.errors import ScenarioError, UsageError
 from xoff.source import Source
 from xoff.terminal import escaped_line
 from xoff.toml_text import value
@@ -31,6 +31,8 @@ MOST_HOSTS = 65_536
 """Hosts of the largest network that is written."""
 _HEAD = 1 << 20
 """Bytes of a file that are read to find the number of ranks."""
+_IDLE_GROUPS = "the trace names none of its groups"
+"""What the engine says of a file of groups without effect."""
 _MESSAGE_US = 20.0
 """A round trip with room to spare, for the longest time that a message can add."""
 
@@ -84,11 +86,24 @@ def scenario_of(
         if key in trace.settings:
             trace.settings[key] = _relative(Path(trace.settings[key]), folder)
     where = str(folder / "imported.toml")
-    draft = _text(trace, scheme, [], 1.0)
-    derived = _derived(api.check(Source(draft, where)))
+    derived = _checked(trace, scheme, where, found="groups" not in (given or {}))
     text = _text(trace, scheme, _comments(trace, derived), _longest_us(derived))
     api.check(Source(text, where))
     return text
+
+
+def _checked(trace: Trace, scheme: str, where: str, *, found: bool) -> dict[str, str]:
+    """Return what the engine derives from a trace.
+
+    Groups that were `found` beside a trace, not given, are left out if it uses none of them.
+    """
+    try:
+        return _derived(api.check(Source(_text(trace, scheme, [], 1.0), where)))
+    except ScenarioError as error:
+        if not (found and _IDLE_GROUPS in str(error)):
+            raise
+    del trace.settings["groups"]
+    return _derived(api.check(Source(_text(trace, scheme, [], 1.0), where)))
 
 
 def recognise(file: Path) -> Trace:

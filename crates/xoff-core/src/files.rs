@@ -27,27 +27,27 @@ pub trait Files {
 }
 
 impl dyn Files + '_ {
-    /// The contents of the file that the setting `file` names.
+    /// The contents of the file that the setting `key` names.
     ///
     /// # Errors
     /// Why it cannot be read.
-    pub fn bytes_of(&self, file: &str) -> Result<Vec<u8>, String> {
-        let path = self.path(file);
-        self.read(&path).map_err(|error| refused(file, &path, &error))
+    pub fn bytes_of(&self, key: &str, name: &str) -> Result<Vec<u8>, String> {
+        let path = self.path(name);
+        self.read(&path).map_err(|error| refused(key, name, &path, &error))
     }
 
-    /// The text of the file that the setting `file` names.
+    /// The text of the file that the setting `key` names.
     ///
     /// # Errors
     /// Why it cannot be read, or that it is no text.
-    pub fn text_of(&self, file: &str) -> Result<String, String> {
-        let path = self.path(file);
-        self.text(&path).map_err(|error| refused(file, &path, &error))
+    pub fn text_of(&self, key: &str, name: &str) -> Result<String, String> {
+        let path = self.path(name);
+        self.text(&path).map_err(|error| refused(key, name, &path, &error))
     }
 }
 
-fn refused(file: &str, path: &Path, error: &io::Error) -> String {
-    format!("file = {file:?}: {}: {error}", path.display())
+fn refused(key: &str, name: &str, path: &Path, error: &io::Error) -> String {
+    format!("{key} = {name:?}: {}: {error}", path.display())
 }
 
 /// What a scenario records of a file with these contents: other contents are another scenario.

@@ -4,6 +4,8 @@ use xoff_core::knobs::Knobs;
 use xoff_core::{HostId, Ps};
 use xoff_net::topo::Topology;
 
+use crate::traffic;
+
 /// A section, an entry of a list, or the top level.
 #[derive(Debug)]
 struct Table {
@@ -70,12 +72,12 @@ impl Effective {
 
     /// Values derived from the network.
     pub fn derive_network(&mut self, topology: &Topology, base_rtt: Ps) {
-        let (core, hosts) = topology.capacities();
+        let capacity = traffic::capacity(topology);
         let line = topology.port_of_host(HostId(0)).rate;
         self.derive("hosts", topology.servers());
         self.derive("switches", topology.nodes() - topology.hosts);
-        self.derive("core_capacity", core);
-        self.derive("host_capacity", hosts);
+        self.derive("core_capacity", capacity.core);
+        self.derive("host_capacity", capacity.hosts());
         self.derive("base_rtt", base_rtt);
         self.derive("bdp", line.bytes_in(base_rtt));
     }

@@ -5,9 +5,9 @@ mod extent;
 use std::path::Path;
 use std::sync::Arc;
 
-use xoff_core::BitRate;
 use xoff_core::knobs::Knob as _;
 use xoff_core::program::Job;
+use xoff_core::{BitRate, HostId};
 use xoff_net::topo::{Routes, Topology};
 use xoff_workload::{
     CLASSES, Capacity, Context, Crowd, Grouping, Mix, Offer, Racks, Source, Traffic, TrafficConfig,
@@ -90,13 +90,19 @@ struct Builder<'a> {
 pub fn capacity(topology: &Topology) -> Capacity {
     let (core, _) = topology.capacities();
     let racks = topology.racks().map(|(hosts, uplinks)| Racks { hosts, uplinks });
-    let rate = |host| topology.port_of_host(host).rate;
+    let ports = |host: HostId| {
+        let ports = topology.ports_of(host.node());
+        // The first one is the NIC's. A GPU's link inside its server is no part of the network.
+        if topology.in_server.is_some() { &ports[..1] } else { ports }
+    };
+    let rates = |host| ports(host).iter().map(|port| port.rate);
     let leaf = |host| topology.switch_index(topology.neighbour(topology.port_of_host(host))) as u32;
     let leaves = topology.server_ids().map(leaf).collect();
-    let other_links = topology.server_ids().flat_map(|host| &topology.ports_of(host.node())[1..]);
-    let fastest_other_link = other_links.map(|port| port.rate).max();
-    let grouping = Grouping { leaves, in_server: topology.in_server, fastest_other_link };
-    Capacity { core, host_rates: topology.server_ids().map(rate).collect(), racks, grouping }
+    let grouping = Grouping { leaves, in_server: topology.in_server };
+    let host_rates = topology.server_ids().map(|host| BitRate::total(rates(host))).collect();
+    let fastest = |host: HostId| topology.ports_of(host.node()).iter().map(|port| port.rate).max();
+    let line_rates = topology.server_ids().filter_map(fastest).collect();
+    Capacity { core, host_rates, line_rates, racks, grouping }
 }
 
 /// The input of traffic sources.
@@ -271,4 +277,48 @@ impl Builder<'_> {
 /// The valid names, the nearest first.
 pub fn size_table(name: &str) -> Result<Vec<(f64, f64)>, String> {
     tables::find(name, &Path::new("")).map(|table| table.points().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_core::{NodeId, Ps};
+    use xoff_net::topo::{Link, RailConfig, rail};
+
+    use super::*;
+
+    /// The capacity of a network, and what the effective scenario says of it.
+    fn capacity_and_text(topology: &Topology) -> (Capacity, String) {
+        let mut effective = Effective::default();
+        effective.derive_network(topology, Ps::from_us(1));
+        (capacity(topology), effective.text())
+    }
+
+    #[test]
+    fn all_links_of_a_host_count() {
+        let gbps = BitRate::from_gbps;
+        let link = |host, switch, rate| Link {
+            a: NodeId(host),
+            b: NodeId(switch),
+            rate: gbps(rate),
+            delay: Ps::from_us(1),
+        };
+        // Two hosts at two switches.
+        let links = [link(0, 2, 100), link(0, 3, 100), link(1, 2, 25), link(1, 3, 50)];
+        let topology = Topology::new(2, vec![0, 0, 1, 1], &links).unwrap();
+        let (found, text) = capacity_and_text(&topology);
+        assert_eq!(found.host_rates, [gbps(200), gbps(75)]);
+        assert_eq!(found.line_rates, [gbps(100), gbps(50)]);
+        assert!(text.contains("host_capacity = 275Gbps\n"), "{text}");
+    }
+
+    /// Most of a GPU's capacity stays in its server, which a load of the network cannot mean.
+    #[test]
+    fn links_inside_servers_do_not_count() {
+        let gbps = BitRate::from_gbps;
+        let config = RailConfig { servers_per_pod: 2, gpus_per_server: 4, ..RailConfig::default() };
+        let (found, text) = capacity_and_text(&rail(&config).unwrap());
+        assert_eq!(found.host_rates, [config.nic_rate; 8]);
+        assert_eq!(found.line_rates, [config.server_rate; 8]);
+        assert!(text.contains(&format!("host_capacity = {}\n", gbps(8 * 400))), "{text}");
+    }
 }

@@ -10,10 +10,11 @@ mod schema;
 mod tests;
 mod trace;
 
-use xoff_core::knobs::Effect;
+use xoff_core::knobs::{Effect, Knob as _};
 use xoff_core::{Bytes, HostId, Ps};
 
 use self::groups::Groups;
+use self::trace::Trace;
 use crate::collective::{Algorithm, CollectiveConfig, Operation};
 use crate::dag::Dag;
 use crate::ranks::{Placement, check_servers, placed_ranks};
@@ -75,9 +76,10 @@ impl TrafficSettings for ChakraConfig {
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
         let groups = match self.groups.as_str() {
             "" => Groups::default(),
-            file => Groups::read(file, &context.files.text_of(file)?)?,
+            file => Groups::read(file, &context.files.text_of("groups", file)?)?,
         };
         let trace = trace::read(self, &groups, context)?;
+        self.refuse_idle(&trace)?;
         let ranks = trace.schedule.ranks.len();
         let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;
         for collective in &trace.schedule.collectives {
@@ -98,6 +100,45 @@ impl TrafficSettings for ChakraConfig {
 }
 
 impl ChakraConfig {
+    /// Refuses settings of what this trace does not have.
+    fn refuse_idle(&self, trace: &Trace) -> Result<(), String> {
+        use Operation as O;
+        let default = Self::default();
+        for (key, algorithm, default, operation) in [
+            ("all_reduce", self.all_reduce, default.all_reduce, O::AllReduce),
+            ("reduce_scatter", self.reduce_scatter, default.reduce_scatter, O::ReduceScatter),
+            ("all_gather", self.all_gather, default.all_gather, O::AllGather),
+            ("all_to_all", self.all_to_all, default.all_to_all, O::AllToAll),
+            ("broadcast", self.broadcast, default.broadcast, O::Broadcast),
+        ] {
+            if algorithm != default && !trace.operations.contains(&operation) {
+                let (algorithm, name) = (algorithm.show(), operation.show());
+                let name = name.trim_matches('"');
+                return Err(format!(
+                    "{key} = {algorithm} has no effect: the trace has no {name} of several ranks; \
+                     remove it"
+                ));
+            }
+        }
+        let has_parts = trace.operations.iter().any(|&operation| operation != O::Barrier);
+        for (key, count) in [("lanes", self.lanes), ("chunks", self.chunks)] {
+            if count != 1 && !has_parts {
+                return Err(format!(
+                    "{key} = {count} has no effect: the trace has no collective operation of \
+                     several ranks but barriers; remove it"
+                ));
+            }
+        }
+        if !self.groups.is_empty() && !trace.names_groups {
+            return Err(format!(
+                "groups = {:?} has no effect: the trace names none of its groups (pg_name); remove \
+                 it",
+                self.groups
+            ));
+        }
+        Ok(())
+    }
+
     /// A collective operation whose input has this many bytes at each of `ranks` ranks.
     fn collective(&self, operation: Operation, bytes: u64, ranks: u32) -> CollectiveConfig {
         let algorithm = match operation {

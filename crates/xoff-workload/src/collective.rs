@@ -174,7 +174,7 @@ impl TrafficSettings for CollectiveConfig {
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
         let given = match &*self.loads {
             "" => None,
-            file => Some(context.files.text_of(file).map_err(|why| format!("loads: {why}"))?),
+            file => Some(context.files.text_of("loads", file)?),
         };
         let job = self.job(context, given.as_deref())?;
         let mix = self.mix(&job);
@@ -277,7 +277,7 @@ impl CollectiveConfig {
         context: &Context<'_>,
     ) -> Result<Loads, String> {
         if let Some(text) = given {
-            return Loads::read(&self.loads, text, ranks).map_err(|error| error.to_string());
+            return Loads::read(&self.loads, text, ranks);
         }
         if !(0.0..=MOST_SKEW).contains(&self.skew) {
             return Err(format!("skew is {}: it must be from 0 to {MOST_SKEW}", self.skew));

@@ -59,7 +59,7 @@ impl TrafficSettings for ConnectionsConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let text = context.files.text_of(&self.file)?;
+        let text = context.files.text_of("file", &self.file)?;
         let matrix =
             ConnectionMatrix::parse(&self.file, &text).map_err(|error| error.to_string())?;
         if matrix.nodes != context.hosts() {

@@ -41,7 +41,7 @@ impl TrafficSettings for DependentConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let text = context.files.text_of(&self.file)?;
+        let text = context.files.text_of("file", &self.file)?;
         let flows = read(&self.file, &text, context.hosts()).map_err(|error| error.to_string())?;
         Ok(self.dag(&flows).offer(digest_of(&text)))
     }

@@ -27,12 +27,7 @@ impl Files for Given<'_> {
 /// Checks that a network of [`HOSTS`] hosts can have a source with these files.
 pub(crate) fn offer(config: &dyn TrafficSettings, files: &[(&str, &[u8])]) -> Result<(), String> {
     let host_rates = vec![BitRate::from_gbps(100); HOSTS as usize];
-    let capacity = Capacity {
-        core: BitRate::from_gbps(400),
-        host_rates,
-        racks: None,
-        grouping: crate::Grouping::default(),
-    };
+    let capacity = Capacity::new(BitRate::from_gbps(400), host_rates);
     let context =
         Context { capacity: &capacity, seed: 1, source: 0, files: &Given(files), one_class: None };
     config.offer(&context).map(drop)

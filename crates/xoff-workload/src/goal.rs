@@ -47,7 +47,7 @@ impl TrafficSettings for GoalConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let bytes = context.files.bytes_of(&self.file)?;
+        let bytes = context.files.bytes_of("file", &self.file)?;
         let schedule = self.schedule(&bytes, context.hosts())?;
         let ranks = schedule.ranks.len();
         let hosts = placed_ranks(&self.hosts, self.placement, ranks, &self.file, context)?;

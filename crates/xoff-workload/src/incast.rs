@@ -7,6 +7,7 @@ use xoff_core::knobs::{Effect, because};
 use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, HostId, Ps, Rng};
 
+use crate::candidates::Candidates;
 use crate::checks;
 use crate::{
     Arrival, CLASSES, Context, Crowd, Frequency, Mix, Offer, Priority, Source, TrafficSettings,
@@ -238,7 +239,8 @@ struct Coming {
 pub struct Incast {
     rng: Rng,
     config: IncastConfig,
-    ends: Ends,
+    victims: Candidates,
+    senders: Candidates,
     victims_per_event: u32,
     source: u16,
     end: Ps,
@@ -263,9 +265,11 @@ impl Incast {
             EventArrivals::Periodic => Some(config.start),
             EventArrivals::Poisson => config.after(config.start, &mut rng),
         };
+        let Ends { victims, senders } = config.ends(hosts)?;
         Ok(Self {
             rng,
-            ends: config.ends(hosts)?,
+            victims: Candidates::new(victims),
+            senders: Candidates::new(senders),
             victims_per_event: config.victims_of_event(hosts)?,
             source,
             end,
@@ -278,12 +282,15 @@ impl Incast {
 
     /// Draws the flows of the event at `event`.
     fn draw_event(&mut self, event: Ps) {
-        let mut victims = self.ends.victims.clone();
+        // Elsewhere while they are drawn, which the draws of flows interrupt.
+        let mut candidates = std::mem::take(&mut self.victims);
+        let mut victims = candidates.all();
         for number in 0..self.victims_per_event {
-            let drawn = self.rng.below(victims.len() as u64) as usize;
-            let victim = victims.swap_remove(drawn);
+            let victim = victims.take(&mut self.rng);
             self.draw_flows(event, number, victim);
         }
+        drop(victims);
+        self.victims = candidates;
     }
 
     /// Draws the flows of an event to one of its victims.
@@ -307,16 +314,10 @@ impl Incast {
 
     /// Draws the senders to a victim, who take turns.
     fn draw_senders(&mut self, victim: HostId) -> Vec<HostId> {
-        let senders = self.ends.senders.iter().copied();
-        let mut senders: Vec<HostId> = senders.filter(|host| *host != victim).collect();
-        // The beginning of a Fisher-Yates shuffle, for the senders needed.
-        let needed = senders.len().min(self.config.degree as usize);
-        for place in 0..needed {
-            let left = senders.len() - place;
-            senders.swap(place, place + self.rng.below(left as u64) as usize);
-        }
-        senders.truncate(needed);
-        senders
+        let mut others = self.senders.without(victim);
+        // The beginning of a shuffle, for the senders needed.
+        let needed = others.count().min(self.config.degree as usize);
+        (0..needed).map(|place| others.shuffle_at(place, &mut self.rng)).collect()
     }
 
     /// Draws events until the next flow's start is known: later events start after it.

@@ -14,6 +14,7 @@
 //! added at the end leaves the flows of the others unchanged.
 
 mod bursts;
+mod candidates;
 mod chakra;
 mod checks;
 pub mod collective;
@@ -310,8 +311,11 @@ impl Arrival {
 pub struct Capacity {
     /// The sum of the core links' rates in one direction.
     pub core: BitRate,
-    /// The rate of every host's link in one direction, by host.
+    /// The sum of the rates of every host's links in one direction, by host. If hosts are GPUs, the
+    /// links inside their servers do not count.
     pub host_rates: Vec<BitRate>,
+    /// The rate of the fastest link of every host, those inside servers included.
+    pub line_rates: Vec<BitRate>,
     /// The racks, if the network is a fabric of two layers with equal racks.
     pub racks: Option<Racks>,
     /// Which hosts are near each other.
@@ -325,11 +329,16 @@ pub struct Grouping {
     pub leaves: Vec<u32>,
     /// The number of successive hosts that are the GPUs of a server, if hosts are GPUs.
     pub in_server: Option<u32>,
-    /// The rate of the fastest link of a host besides its first one, if hosts have several.
-    pub fastest_other_link: Option<BitRate>,
 }
 
 impl Capacity {
+    /// The capacity of a network without racks, whose hosts have one link each.
+    #[must_use]
+    pub fn new(core: BitRate, host_rates: Vec<BitRate>) -> Self {
+        let line_rates = host_rates.clone();
+        Self { core, host_rates, line_rates, racks: None, grouping: Grouping::default() }
+    }
+
     /// The number of hosts.
     #[must_use]
     pub fn host_count(&self) -> u32 {

@@ -20,7 +20,7 @@ xoff_core::knobs! {
     pub struct ListConfig in "list" {
         /// The path of the file.
         file: String = String::new(),
-        /// The priority of the packets if the file has no such column.
+        /// The priority of the packets of a file with neither a column priority nor a column dscp.
         priority: Priority = Priority::default() => [Effect::Needs(CLASSES)],
         /// The traffic classes of the code points in the column dscp, as switches map them:
         /// "26:3, 46:5".
@@ -45,7 +45,7 @@ impl TrafficSettings for ListConfig {
     }
 
     fn offer(&self, context: &Context<'_>) -> Result<Offer, String> {
-        let text = context.files.text_of(&self.file)?;
+        let text = context.files.text_of("file", &self.file)?;
         let rows = csv::rows(&text, &self.file, &HEADERS);
         let list = rows.and_then(|rows| {
             context.one_class.map_or(Ok(()), |reason| refuse_classes(&rows, reason))?;
@@ -93,11 +93,7 @@ impl FlowList {
         source: u16,
     ) -> Result<Self, TableError> {
         let mut flows: Vec<Arrival> = Vec::new();
-        let has_dscp = rows.first().is_some_and(|row| row.column("dscp").is_some());
-        if !has_dscp && !config.dscp_map.is_empty() {
-            let problem = "dscp_map has no effect: the file has no column dscp".to_owned();
-            return Err(rows[0].error(problem));
-        }
+        refuse_idle(&rows, config)?;
         for row in rows {
             let flow = read_flow(&row, config, hosts, source)?;
             if let Some(before) = flows.last().filter(|before| before.start > flow.start) {
@@ -153,11 +149,31 @@ fn read_flow(
 /// Refuses columns with traffic classes, which no queue distinguishes for this reason.
 fn refuse_classes(rows: &[Row<'_>], reason: &str) -> Result<(), TableError> {
     let row = &rows[0];
-    let class = ["priority", "dscp"].into_iter().find(|name| row.column(name).is_some());
-    class.map_or(Ok(()), |name| {
+    class_column(row).map_or(Ok(()), |name| {
         let problem = format!("the column {name} has no effect, because {reason}: remove it");
         Err(row.error(problem))
     })
+}
+
+/// Refuses settings of classes that the columns of the file leave without effect.
+fn refuse_idle(rows: &[Row<'_>], config: &ListConfig) -> Result<(), TableError> {
+    let row = &rows[0];
+    if row.column("dscp").is_none() && !config.dscp_map.is_empty() {
+        return Err(row.error("dscp_map has no effect: the file has no column dscp"));
+    }
+    let column = class_column(row).filter(|_| config.priority != Priority::default());
+    column.map_or(Ok(()), |name| {
+        let priority = config.priority.show();
+        Err(row.error(format!(
+            "priority = {priority} has no effect: the column {name} gives each flow its class; \
+             remove the setting or the column"
+        )))
+    })
+}
+
+/// The column that gives each flow its class, if the file has one.
+fn class_column(row: &Row<'_>) -> Option<&'static str> {
+    ["priority", "dscp"].into_iter().find(|name| row.column(name).is_some())
 }
 
 /// The traffic class of a row, from its priority or DSCP if the file has such a column.

@@ -91,15 +91,12 @@ mod tests {
     use xoff_core::rng::Purpose;
 
     use super::*;
-    use crate::Grouping;
 
     fn fabric(racks: u32, hosts: u32, uplinks_gbps: u64) -> Capacity {
-        Capacity {
-            core: BitRate::from_gbps(uplinks_gbps * u64::from(racks)),
-            host_rates: vec![BitRate::from_gbps(100); (racks * hosts) as usize],
-            racks: Some(Racks { hosts, uplinks: BitRate::from_gbps(uplinks_gbps) }),
-            grouping: Grouping::default(),
-        }
+        let core = BitRate::from_gbps(uplinks_gbps * u64::from(racks));
+        let host_rates = vec![BitRate::from_gbps(100); (racks * hosts) as usize];
+        let racks = Some(Racks { hosts, uplinks: BitRate::from_gbps(uplinks_gbps) });
+        Capacity { racks, ..Capacity::new(core, host_rates) }
     }
 
     /// The load of each host's link and each rack's uplinks, up and down, as a share of capacity.

@@ -4,6 +4,7 @@ use xoff_core::knobs::{Effect, because};
 use xoff_core::rng::Purpose;
 use xoff_core::{BitRate, HostId, Ps, Rng, math};
 
+use crate::candidates::draw_other;
 use crate::checks;
 use crate::locality::{Balanced, Locality};
 use crate::sizes::{Reading, SizeTable};
@@ -257,16 +258,7 @@ impl Ends {
 
     /// A destination for a source.
     pub(crate) fn draw_receiver(&self, src: HostId, rng: &mut Rng) -> HostId {
-        let count = self.receivers.len() as u64;
-        // A source that is also a receiver is left out.
-        let index = match self.receivers.binary_search(&src) {
-            Ok(own) => {
-                let other = rng.below(count - 1) as usize;
-                other + usize::from(other >= own)
-            }
-            Err(_) => rng.below(count) as usize,
-        };
-        self.receivers[index]
+        draw_other(&self.receivers, src, rng)
     }
 }
 

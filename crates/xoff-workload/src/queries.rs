@@ -8,6 +8,7 @@ use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, HostId, Ps, Rng};
 
 use crate::bursts::Bursts;
+use crate::candidates::Candidates;
 use crate::{
     After, Arrival, Context, Crowd, ENDLESS, Offer, Priority, Role, Source, TrafficSettings,
     checks, host_set,
@@ -76,7 +77,7 @@ const MOST_QUERIES: u32 = 10_000;
 #[derive(Clone, Debug)]
 struct Choices {
     clients: Vec<HostId>,
-    servers: Vec<HostId>,
+    servers: Candidates,
     counts: Vec<u32>,
     sizes: Vec<u64>,
     priorities: Vec<u8>,
@@ -171,7 +172,7 @@ impl QueriesConfig {
         Ok(Choices {
             bursts: self.bursts(clients.len())?,
             clients,
-            servers,
+            servers: Candidates::new(servers),
             counts,
             sizes: list("sizes", &self.sizes, size)?,
             priorities: list("priorities", &self.priorities, priority)?,
@@ -270,15 +271,20 @@ impl Queries {
 
     /// Draws all flows of a web request at `now`.
     fn draw_request(&mut self, now: Ps) {
-        let Choices { clients, servers, counts, priorities, .. } = &self.choices;
+        let Choices { clients, servers, counts, sizes, priorities, .. } = &mut self.choices;
         let client = draw(&mut self.rng, clients);
         let count = draw(&mut self.rng, counts);
         let priority = draw(&mut self.rng, priorities);
-        let mut others: Vec<HostId> =
-            servers.iter().copied().filter(|host| *host != client).collect();
+        let mut others = servers.without(client);
         for query in 0..count {
-            let server = self.draw_server(&mut others, query);
-            let bytes = draw(&mut self.rng, &self.choices.sizes);
+            let server = match self.workflow {
+                // A shuffle of as many servers as needed, repeated once all are used.
+                Workflow::Parallel => {
+                    others.shuffle_at(query as usize % others.count(), &mut self.rng)
+                }
+                Workflow::Single | Workflow::Sequential => others.any(&mut self.rng),
+            };
+            let bytes = draw(&mut self.rng, sizes);
             let after = After::Arrival { back: 1 };
             let waits = query > 0 && self.workflow == Workflow::Sequential;
             let first_of = if query == 0 { count } else { 0 };
@@ -295,18 +301,6 @@ impl Queries {
                 ..Arrival::new(now, server, client, bytes, self.source)
             });
         }
-    }
-
-    /// The server of a web request's query with this index.
-    fn draw_server(&mut self, others: &mut [HostId], query: u32) -> HostId {
-        if self.workflow != Workflow::Parallel {
-            return draw(&mut self.rng, others);
-        }
-        // A Fisher-Yates shuffle for the servers needed, repeated once all are used.
-        let place = query as usize % others.len();
-        let left = others.len() - place;
-        others.swap(place, place + self.rng.below(left as u64) as usize);
-        others[place]
     }
 }
 

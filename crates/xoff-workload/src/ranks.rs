@@ -46,7 +46,7 @@ pub(crate) fn placed(
     }
     let named = host_set::parse(hosts, context.hosts());
     let mut hosts = named.map_err(|problem| format!("hosts: {problem}"))?;
-    let Grouping { leaves, in_server, .. } = &context.capacity.grouping;
+    let Grouping { leaves, in_server } = &context.capacity.grouping;
     match (placement, in_server) {
         (Placement::Packed | Placement::Listed, _) => {}
         (Placement::Spread, Some(in_server)) => {
@@ -144,7 +144,7 @@ mod tests {
 
     fn order(hosts: &str, placement: Placement, grouping: Grouping) -> Result<Vec<u32>, String> {
         let host_rates = vec![BitRate::from_gbps(100); grouping.leaves.len()];
-        let capacity = Capacity { core: BitRate(0), host_rates, racks: None, grouping };
+        let capacity = Capacity { grouping, ..Capacity::new(BitRate(0), host_rates) };
         let context = Context {
             capacity: &capacity,
             seed: 1,
@@ -159,7 +159,7 @@ mod tests {
     fn rails() -> Grouping {
         let leaf = |host: u32| host / 6 * 3 + host % 3;
         let leaves = (0..12).map(leaf).collect();
-        Grouping { leaves, in_server: Some(3), ..Grouping::default() }
+        Grouping { leaves, in_server: Some(3) }
     }
 
     #[test]

@@ -106,8 +106,8 @@ impl Successive {
         let hosts = capacity.host_count();
         config.check(hosts)?;
         let ends = Ends::parse(&config.senders, &config.receivers, hosts)?;
-        let rates = ends.senders.iter().map(|&host| capacity.host_rates[host.index()]);
-        let fastest = rates.chain(capacity.grouping.fastest_other_link).max().unwrap_or_default();
+        let rates = ends.senders.iter().map(|&host| capacity.line_rates[host.index()]);
+        let fastest = rates.max().unwrap_or_default();
         Ok(Self {
             rng: Rng::stream(seed, Purpose::Traffic, u64::from(source)),
             ends,

@@ -8,7 +8,7 @@ use xoff_fluid::config::AllocatorConfig;
 use xoff_fluid::{Finished, Fluid, FluidConfig, Iterates, RatesAre, StepRow};
 use xoff_net::topo::{LeafSpineConfig, Routes, StarConfig, Topology, leaf_spine, star};
 use xoff_workload::{
-    Capacity, FlowList, Grouping, ListConfig, LoadOn, OpenLoop, OpenLoopConfig, SizeTable, Traffic,
+    Capacity, FlowList, ListConfig, LoadOn, OpenLoop, OpenLoopConfig, SizeTable, Traffic,
 };
 
 const SIZES: &str = "size_bytes,cdf\n100,0\n1000,0.5\n20000,0.9\n1000000,1\n";
@@ -59,12 +59,7 @@ fn loaded(seed: u64, load: f64, allocator: &AllocatorConfig, config: FluidConfig
     };
     let topology = leaf_spine(&fabric).unwrap();
     let (core, _) = topology.capacities();
-    let capacity = Capacity {
-        core,
-        host_rates: vec![fabric.host_rate; 12],
-        racks: None,
-        grouping: Grouping::default(),
-    };
+    let capacity = Capacity::new(core, vec![fabric.host_rate; 12]);
     let flows = OpenLoopConfig { load, load_on: LoadOn::Hosts, ..OpenLoopConfig::default() };
     let sizes = SizeTable::from_csv(SIZES, "test").unwrap();
     let source = OpenLoop::new(&flows, sizes, &capacity, seed, 0).unwrap();

@@ -67,6 +67,11 @@ impl Groups {
         Ok(Self { named })
     }
 
+    /// Whether the file has a group of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.named.contains_key(name)
+    }
+
     /// The ranks of a group, in order, among all of the job.
     ///
     /// # Errors

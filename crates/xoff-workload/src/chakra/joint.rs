@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::ChakraConfig;
 use super::groups::Groups;
 use super::nodes::Call;
+use crate::collective::Operation;
 use crate::dag::{Collective, Op};
 
 /// A collective operation, and where it was found first.
@@ -109,12 +110,22 @@ impl<'a> Joints<'a> {
     pub(super) fn kinds(&self) -> String {
         use xoff_core::knobs::Knob as _;
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        let operations = self.found.values().flat_map(|group| &group.operations);
-        for joint in operations.filter(|joint| joint.number.is_some()) {
-            *counts.entry(joint.call.operation.show()).or_default() += 1;
+        for operation in self.operations() {
+            *counts.entry(operation.show()).or_default() += 1;
         }
         let text = |(name, count): (&String, &u64)| format!("{count} {}", name.trim_matches('"'));
         counts.iter().map(text).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The operations of several ranks.
+    pub(super) fn operations(&self) -> impl Iterator<Item = Operation> {
+        let all = self.found.values().flat_map(|group| &group.operations);
+        all.filter(|joint| joint.number.is_some()).map(|joint| joint.call.operation)
+    }
+
+    /// The names of the groups that have operations.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &String> {
+        self.found.keys()
     }
 
     /// Checks that each operation is in the files of all its ranks. Otherwise returns an operation

@@ -9,6 +9,7 @@ use xoff_core::{BitRate, HostId, Rng};
 
 use super::*;
 use crate::dag::testing::run;
+use crate::fuzz_network::offer;
 
 fn varint(mut value: u64, into: &mut Vec<u8>) {
     while value >= 128 {
@@ -81,8 +82,10 @@ fn config() -> ChakraConfig {
     ChakraConfig { file: "t".into(), ..ChakraConfig::default() }
 }
 
+const GROUPS: &str = r#"{"low": [1, 0], "high": [2, 3], "one": [2], "far": [7]}"#;
+
 fn groups() -> Groups {
-    Groups::read("g.json", r#"{"low": [1, 0], "high": [2, 3], "one": [2], "far": [7]}"#).unwrap()
+    Groups::read("g.json", GROUPS).unwrap()
 }
 
 fn try_dag(config: &ChakraConfig, files: &[Vec<u8>]) -> Result<Dag, String> {
@@ -156,12 +159,7 @@ fn a_hierarchy_needs_servers_of_gpus() {
 /// The same operation as a job of its own, on the same hosts.
 fn alone(config: &CollectiveConfig, hosts: usize) -> impl Job + use<> {
     let rates = vec![BitRate::from_gbps(100); hosts];
-    let capacity = crate::Capacity {
-        core: BitRate(0),
-        host_rates: rates,
-        racks: None,
-        grouping: crate::Grouping::default(),
-    };
+    let capacity = crate::Capacity::new(BitRate(0), rates);
     let context =
         Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new(""), one_class: None };
     config.job(&context, None).unwrap()
@@ -327,6 +325,79 @@ fn groups_are_checked() {
     let twice = error(r#"{"1": [0, 1], "1": [2, 3]}"#);
     assert!(twice.contains("the name \"1\" is there twice"), "{twice}");
     assert_eq!(error(r#"{"1": []}"#), "groups = \"g.json\": group \"1\" has no ranks");
+}
+
+/// What a network says to a trace of these files, with the groups of [`groups`] in `g.json`.
+fn offered(config: &ChakraConfig, files: &[Vec<u8>]) -> Result<(), String> {
+    let names: Vec<String> = (0..files.len()).map(|rank| trace::name("t", rank)).collect();
+    let mut given: Vec<(&str, &[u8])> =
+        names.iter().map(String::as_str).zip(files.iter().map(Vec::as_slice)).collect();
+    given.push(("g.json", GROUPS.as_bytes()));
+    offer(config, &given)
+}
+
+/// Traces of two ranks with an operation of this kind; `None`: with a computation only.
+fn pair(kind: Option<u64>, group: &str) -> [Vec<u8>; 2] {
+    let joint = |kind| joint(1, &[], kind, 64, group);
+    [0; 2].map(|_| file(&[kind.map_or_else(|| node(1, COMP, 1, &[], &[]), joint)]))
+}
+
+#[test]
+fn algorithms_of_operations_that_a_trace_lacks_are_refused() {
+    type Change = fn(&mut ChakraConfig);
+    let changes: [(&str, u64, Change); 5] = [
+        ("all_reduce = \"tree\"", 0, |config| config.all_reduce = Algorithm::Tree),
+        ("all_gather = \"halving-doubling\"", 2, |config| config.all_gather = Algorithm::Halving),
+        ("broadcast = \"tree\"", 5, |config| config.broadcast = Algorithm::Tree),
+        ("all_to_all = \"pairwise\"", 6, |config| config.all_to_all = Algorithm::Pairwise),
+        ("reduce_scatter = \"halving-doubling\"", 7, |config| {
+            config.reduce_scatter = Algorithm::Halving;
+        }),
+    ];
+    for (setting, kind, change) in changes {
+        let mut config = config();
+        change(&mut config);
+        offered(&config, &pair(Some(kind), "")).unwrap();
+        let name = setting.split(" =").next().unwrap().replace('_', "-");
+        let expected = format!("{setting} has no effect: the trace has no {name} of several ranks");
+        for other in [None, Some(9), Some(if kind == 0 { 2 } else { 0 })] {
+            let found = offered(&config, &pair(other, "")).unwrap_err();
+            assert!(found.starts_with(&expected), "{found}");
+        }
+    }
+    // An operation of one rank does nothing.
+    let config = ChakraConfig { all_reduce: Algorithm::Tree, groups: "g.json".into(), ..config() };
+    let alone = [file(&[]), file(&[]), file(&[joint(1, &[], 0, 64, "one")])];
+    let found = offered(&config, &alone).unwrap_err();
+    assert!(found.contains("no all-reduce of several ranks"), "{found}");
+}
+
+#[test]
+fn parts_of_operations_that_a_trace_lacks_are_refused() {
+    let lanes = ChakraConfig { lanes: 8, ..config() };
+    let chunks = ChakraConfig { chunks: 8, ..config() };
+    for (config, setting) in [(lanes, "lanes = 8"), (chunks, "chunks = 8")] {
+        offered(&config, &pair(Some(0), "")).unwrap();
+        // A barrier has one part.
+        for kind in [None, Some(9)] {
+            let found = offered(&config, &pair(kind, "")).unwrap_err();
+            let expected =
+                format!("{setting} has no effect: the trace has no collective operation");
+            assert!(found.starts_with(&expected), "{found}");
+        }
+    }
+}
+
+#[test]
+fn groups_that_a_trace_does_not_name_are_refused() {
+    let config = ChakraConfig { groups: "g.json".into(), ..config() };
+    // One that is named is enough.
+    offered(&config, &pair(Some(0), "low")).unwrap();
+    for kind in [None, Some(0)] {
+        let found = offered(&config, &pair(kind, "")).unwrap_err();
+        let expected = "groups = \"g.json\" has no effect: the trace names none of its groups";
+        assert!(found.starts_with(expected), "{found}");
+    }
 }
 
 #[test]

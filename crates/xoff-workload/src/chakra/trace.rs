@@ -12,6 +12,7 @@ use super::joint::Joints;
 use super::nodes::{self, Meaning};
 use super::schema::{GlobalMetadata, Node};
 use crate::Context;
+use crate::collective::Operation;
 use crate::dag::{Edge, Mistake, RankOps, Schedule};
 
 /// A trace.
@@ -22,6 +23,10 @@ pub(super) struct Trace {
     pub(super) version: String,
     /// Its collective operations, by kind.
     pub(super) collectives: String,
+    /// The kinds of these operations.
+    pub(super) operations: Vec<Operation>,
+    /// Whether it names a group that the file of groups has.
+    pub(super) names_groups: bool,
     /// Of all files.
     pub(super) digest: u64,
 }
@@ -83,6 +88,8 @@ pub(super) fn from_bytes(
     };
     joints.check().map_err(|(rank, node, problem)| at(rank, node, &problem))?;
     trace.collectives = joints.kinds();
+    trace.operations = joints.operations().collect();
+    trace.names_groups = joints.groups().any(|name| groups.has(name));
     trace.schedule.collectives = joints.collectives;
     let checked = trace.schedule.check();
     checked.map_err(|Mistake { rank, place, problem }| at(rank, place, &problem))?;

@@ -1,6 +1,7 @@
 //! How an all-to-all shares out the bytes of a rank: evenly, or as the tokens of a mixture of
 //! experts, where a few ranks get most of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use xoff_core::rng::Purpose;
@@ -48,23 +49,36 @@ impl Loads {
     }
 
     /// Reads the loads between `ranks` ranks.
-    pub(super) fn read(file: &str, text: &str, ranks: u32) -> Result<Self, TableError> {
-        let rows = csv::rows(text, file, &[HEADER])?;
-        let mut loads = vec![Vec::new(); ranks as usize];
-        for row in &rows {
-            let (from, to) = (rank(row, 0, ranks)?, rank(row, 1, ranks)?);
-            let load = row.whole(2)?;
-            if load > MOST {
-                return Err(row.error(format!("load {load}: it must be at most {MOST}")));
-            }
-            loads[from as usize].push((to, load));
-        }
-        let last = &rows[rows.len() - 1];
-        let shares = (0..).zip(loads).map(|(from, row): (u32, _)| {
-            Shares::of(row).map_err(|problem| last.error(format!("rank {from} {problem}")))
+    ///
+    /// # Errors
+    /// What is wrong, with its line unless something is missing.
+    pub(super) fn read(file: &str, text: &str, ranks: u32) -> Result<Self, String> {
+        let rows = csv::rows(text, file, &[HEADER]);
+        let loads = rows.and_then(|rows| by_sender(&rows, ranks));
+        let loads = loads.map_err(|error| error.to_string())?;
+        let shares = (0..).zip(loads).map(|(from, loads): (u32, _)| {
+            Shares::of(loads).ok_or_else(|| {
+                format!("{file}: rank {from} has no load: each rank must send to at least one")
+            })
         });
         Ok(Self::Given(shares.collect::<Result<_, _>>()?))
     }
+}
+
+/// For each rank, its loads by their receivers.
+fn by_sender(rows: &[Row<'_>], ranks: u32) -> Result<Vec<BTreeMap<u32, u64>>, TableError> {
+    let mut loads = vec![BTreeMap::new(); ranks as usize];
+    for row in rows {
+        let (from, to) = (rank(row, 0, ranks)?, rank(row, 1, ranks)?);
+        let load = row.whole(2)?;
+        if load > MOST {
+            return Err(row.error(format!("load {load}: it must be at most {MOST}")));
+        }
+        if loads[from as usize].insert(to, load).is_some() {
+            return Err(row.error(format!("rank {from} has two loads for rank {to}: give one")));
+        }
+    }
+    Ok(loads)
 }
 
 fn rank(row: &Row<'_>, column: usize, ranks: u32) -> Result<u32, TableError> {
@@ -84,22 +98,15 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// From ranks and their loads.
-    fn of(mut loads: Vec<(u32, u64)>) -> Result<Self, String> {
-        loads.sort_unstable();
-        if let Some(pair) = loads.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(format!("has two loads for rank {}: give one", pair[0].0));
-        }
+    /// From ranks, ascending, and their loads; `None` if they have none.
+    fn of(loads: impl IntoIterator<Item = (u32, u64)>) -> Option<Self> {
         let mut sum = 0;
-        let mut before = Vec::with_capacity(loads.len());
+        let mut before = Vec::new();
         for (to, load) in loads {
             before.push((to, sum));
             sum += load;
         }
-        if sum == 0 {
-            return Err("has no load: each rank must send to at least one".into());
-        }
-        Ok(Self { before, sum })
+        (sum > 0).then_some(Self { before, sum })
     }
 
     fn part(&self, bytes: u64, to: u32) -> u64 {
@@ -138,7 +145,7 @@ impl Popular {
         let mut loads: Vec<u64> = (0..self.ranks).map(load).collect();
         let entity = u64::from(self.source) | u64::from(round) << 16;
         Rng::stream(self.seed, Purpose::Popularity, entity).shuffle(&mut loads);
-        let shares = Shares::of((0..).zip(loads).collect());
+        let shares = Shares::of((0..).zip(loads));
         Arc::new(shares.expect("each rank has one load, of at least 1"))
     }
 }

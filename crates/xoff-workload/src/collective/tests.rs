@@ -7,7 +7,7 @@ use xoff_core::BitRate;
 use xoff_core::program::{Act, Event, Job, Program};
 
 use super::*;
-use crate::{Capacity, Grouping};
+use crate::Capacity;
 use xoff_core::Rng;
 use xoff_core::rng::Purpose;
 
@@ -17,12 +17,7 @@ fn job(config: &CollectiveConfig, hosts: u32) -> Result<Staged, String> {
 
 fn job_with(config: &CollectiveConfig, hosts: u32, loads: Option<&str>) -> Result<Staged, String> {
     let rates = vec![BitRate::from_gbps(100); hosts as usize];
-    let capacity = Capacity {
-        core: BitRate(0),
-        host_rates: rates,
-        racks: None,
-        grouping: Grouping::default(),
-    };
+    let capacity = Capacity::new(BitRate(0), rates);
     config.job(
         &Context {
             capacity: &capacity,
@@ -334,9 +329,14 @@ fn wrong_loads_say_where() {
     let said = refused("0,1,3\n0,3,1\n");
     assert_eq!(said, "loads.csv, line 3: to 3: ranks are 0 to 2");
     let said = refused("0,1,3\n1,0,1\n");
-    assert_eq!(said, "loads.csv, line 3: rank 2 has no load: each rank must send to at least one");
-    let said = refused("0,1,3\n0,1,3\n1,0,1\n2,0,1\n");
-    assert_eq!(said, "loads.csv, line 5: rank 0 has two loads for rank 1: give one");
+    assert_eq!(said, "loads.csv: rank 2 has no load: each rank must send to at least one");
+    let said = refused("0,1,0\n1,0,1\n2,0,1\n");
+    assert_eq!(said, "loads.csv: rank 0 has no load: each rank must send to at least one");
+    // The later of two lines, which are the same or not.
+    for again in [2, 3, 4] {
+        let said = refused(&format!("0,1,3\n\n1,0,1\n0,1,{again}\n2,0,1\n0,1,3\n"));
+        assert_eq!(said, "loads.csv, line 5: rank 0 has two loads for rank 1: give one");
+    }
     let said = refused("0,1,9999999999999\n");
     assert!(said.contains("load 9999999999999: it must be at most 1099511627776"), "{said}");
     for skew in [-1.0, 11.0, f64::NAN] {

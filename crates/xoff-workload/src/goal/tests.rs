@@ -202,12 +202,7 @@ fn hosts(config: &GoalConfig, ranks: usize, context: &Context<'_>) -> Result<Vec
 #[test]
 fn each_rank_needs_a_host() {
     let rates = vec![xoff_core::BitRate::from_gbps(100); 4];
-    let capacity = crate::Capacity {
-        core: xoff_core::BitRate(0),
-        host_rates: rates,
-        racks: None,
-        grouping: crate::Grouping::default(),
-    };
+    let capacity = crate::Capacity::new(xoff_core::BitRate(0), rates);
     let context =
         Context { capacity: &capacity, seed: 1, source: 0, files: &Path::new(""), one_class: None };
     let config = GoalConfig { file: "s.goal".into(), ..GoalConfig::default() };

@@ -9,7 +9,7 @@ use xoff_core::knobs::Knob as _;
 use xoff_core::program::{Act, Event};
 
 use super::*;
-use crate::{Capacity, Grouping};
+use crate::Capacity;
 use xoff_core::Rng;
 use xoff_core::rng::Purpose;
 
@@ -18,8 +18,7 @@ const BOTH: [PipelineSchedule; 2] =
 
 fn job(config: &PipelineConfig, stages: u32) -> Pipeline {
     let host_rates = vec![BitRate::from_gbps(100); stages as usize];
-    let grouping = Grouping::default();
-    let capacity = Capacity { core: BitRate(0), host_rates, racks: None, grouping };
+    let capacity = Capacity::new(BitRate(0), host_rates);
     let context =
         Context { capacity: &capacity, seed: 1, source: 3, files: &Path::new(""), one_class: None };
     config.job(&context).unwrap()

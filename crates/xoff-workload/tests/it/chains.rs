@@ -4,18 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_core::{BitRate, Bytes, HostId, Ps};
 use xoff_workload::{
-    After, Arrival, Capacity, Grouping, OpenLoop, OpenLoopConfig, Queries, QueriesConfig, Role,
-    SizeTable, Source, Successive, SuccessiveConfig, Traffic, Workflow, tables,
+    After, Arrival, Capacity, OpenLoop, OpenLoopConfig, Queries, QueriesConfig, Role, SizeTable,
+    Source, Successive, SuccessiveConfig, Traffic, Workflow, tables,
 };
 
 fn capacity(hosts: u32) -> Capacity {
     let host_rates = vec![BitRate::from_gbps(1); hosts as usize];
-    Capacity {
-        core: BitRate::from_gbps(32),
-        host_rates,
-        racks: None,
-        grouping: Grouping::default(),
-    }
+    Capacity::new(BitRate::from_gbps(32), host_rates)
 }
 
 fn queries(config: &QueriesConfig, source: u16) -> Queries {
@@ -213,6 +208,16 @@ fn successive_flows_are_made_as_soon_as_they_might_begin() {
     }
     let receivers: BTreeSet<HostId> = flows.iter().map(|flow| flow.dst).collect();
     assert_eq!(receivers.len(), 8);
+}
+
+/// A flow takes one of them.
+#[test]
+fn successive_flows_of_hosts_with_two_links_take_the_time_of_one() {
+    let config = SuccessiveConfig { stop: Ps::from_us(80_000), ..Default::default() };
+    let two = Capacity { host_rates: vec![BitRate::from_gbps(2); 8], ..capacity(8) };
+    let flows =
+        |capacity| until(Successive::new(config.clone(), capacity, 1, 2).unwrap(), Ps::NEVER);
+    assert_eq!(flows(&two), flows(&capacity(8)));
 }
 
 #[test]

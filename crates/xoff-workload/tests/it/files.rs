@@ -102,20 +102,22 @@ fn a_table_runs_from_0_to_1() {
 }
 
 fn read_list(text: &str) -> Result<Vec<Arrival>, String> {
-    let config = ListConfig {
-        file: "f.csv".into(),
-        priority: Priority::new(3).unwrap(),
-        ..Default::default()
-    };
+    read_list_of(0, text)
+}
+
+/// The flows of a list whose flows have this priority, unless a column gives theirs.
+fn read_list_of(priority: u64, text: &str) -> Result<Vec<Arrival>, String> {
+    let priority = Priority::new(priority).unwrap();
+    let config = ListConfig { file: "f.csv".into(), priority, ..Default::default() };
     let mut list = FlowList::from_csv(&config, text, 16, 2).map_err(|error| error.to_string())?;
     Ok(std::iter::from_fn(|| list.next()).collect())
 }
 
 #[test]
 fn a_list_is_read_as_it_stands() {
-    let flow = Arrival { priority: 3, ..Arrival::new(Ps(5), HostId(0), HostId(15), 9, 2) };
-    let plain = read_list("src,dst,size_bytes,start_ps\n0,15,9,5\n0,15,9,5\n");
-    assert_eq!(plain, Ok(vec![flow, flow]));
+    let flow = Arrival::new(Ps(5), HostId(0), HostId(15), 9, 2);
+    let plain = read_list_of(3, "src,dst,size_bytes,start_ps\n0,15,9,5\n0,15,9,5\n");
+    assert_eq!(plain, Ok(vec![Arrival { priority: 3, ..flow }; 2]));
     let urgent = read_list("src,dst,size_bytes,start_ps,priority\n 0, 15, 9, 5, 7\n");
     assert_eq!(urgent, Ok(vec![Arrival { priority: 7, ..flow }]));
     let routed = read_list("src,dst,size_bytes,start_ps,data_path,ack_path\n0,15,9,5,3,12\n");
@@ -175,4 +177,20 @@ fn code_points_of_a_list_have_classes() {
         read("26:3", "src,dst,size_bytes,start_ps\n0,1,9,5\n").unwrap_err(),
         "f.csv, line 2: dscp_map has no effect: the file has no column dscp"
     );
+}
+
+/// Both say the class of a flow, and the columns would win without a word.
+#[test]
+fn a_list_with_classes_has_no_priority_of_its_own() {
+    for (columns, rest) in [("priority", ""), ("dscp", ""), ("dscp", ",data_path,ack_path")] {
+        let cells = if rest.is_empty() { "" } else { ",0,0" };
+        let text = format!("src,dst,size_bytes,start_ps,{columns}{rest}\n0,1,9,5,2{cells}\n");
+        assert_eq!(
+            read_list_of(3, &text).unwrap_err(),
+            format!(
+                "f.csv, line 2: priority = 3 has no effect: the column {columns} gives each flow \
+                 its class; remove the setting or the column"
+            )
+        );
+    }
 }

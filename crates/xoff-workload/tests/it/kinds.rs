@@ -67,13 +67,9 @@ fn all() -> impl Iterator<Item = TrafficConfig> {
 fn offer(settings: &dyn TrafficSettings, seed: u64) -> Offer {
     let gbps = BitRate::from_gbps;
     let capacity = Capacity {
-        core: gbps(6_400),
-        host_rates: vec![gbps(100); HOSTS as usize],
         racks: Some(Racks { hosts: 16, uplinks: gbps(800) }),
-        grouping: Grouping {
-            leaves: (0..HOSTS).map(|host| host / 16).collect(),
-            ..Grouping::default()
-        },
+        grouping: Grouping { leaves: (0..HOSTS).map(|host| host / 16).collect(), in_server: None },
+        ..Capacity::new(gbps(6_400), vec![gbps(100); HOSTS as usize])
     };
     let context =
         Context { capacity: &capacity, seed, source: SOURCE, files: &Lists, one_class: None };

@@ -4,19 +4,15 @@ use std::path::Path;
 
 use xoff_core::{BitRate, Bytes, Ps};
 use xoff_workload::{
-    Capacity, Grouping, Incast, IncastConfig, LongLivedConfig, OpenLoop, OpenLoopConfig,
-    Permutation, PermutationConfig, StaggeredConfig, tables,
+    Capacity, ChakraConfig, CollectiveConfig, ConnectionsConfig, Context, DependentConfig,
+    GoalConfig, Incast, IncastConfig, ListConfig, LongLivedConfig, OpenLoop, OpenLoopConfig,
+    Permutation, PermutationConfig, StaggeredConfig, TrafficSettings, tables,
 };
 
 const HOSTS: u32 = 128;
 
 fn capacity(core: BitRate, hosts: u32) -> Capacity {
-    Capacity {
-        core,
-        host_rates: vec![BitRate::from_gbps(100); hosts as usize],
-        racks: None,
-        grouping: Grouping::default(),
-    }
+    Capacity::new(core, vec![BitRate::from_gbps(100); hosts as usize])
 }
 
 #[test]
@@ -141,4 +137,32 @@ fn wrong_staggered_settings_say_why() {
     assert_eq!(found, "interval is 0: give the time from one start to the next");
     let found = error(StaggeredConfig { interval: Ps(u64::MAX / 8), ..default() });
     assert!(found.contains("the last stop is beyond the end of time"), "{found}");
+}
+
+/// Two settings of a kind may name files: the message says which of them is wrong.
+#[test]
+fn a_missing_file_is_named_by_its_setting() {
+    let capacity = capacity(BitRate::from_gbps(6_400), HOSTS);
+    let error = |settings: &dyn TrafficSettings| {
+        let files = &Path::new("/nonexistent");
+        let context = Context { capacity: &capacity, seed: 1, source: 0, files, one_class: None };
+        settings.offer(&context).map(drop).unwrap_err()
+    };
+    let file = "f".to_owned();
+    let groups = ChakraConfig { file: "t".into(), groups: file.clone(), ..Default::default() };
+    let loads = CollectiveConfig { loads: file.clone(), ..Default::default() };
+    let of_file: [Box<dyn TrafficSettings>; 4] = [
+        Box::new(ListConfig { file: file.clone(), ..Default::default() }),
+        Box::new(ConnectionsConfig { file: file.clone(), ..Default::default() }),
+        Box::new(DependentConfig { file: file.clone(), ..Default::default() }),
+        Box::new(GoalConfig { file, ..Default::default() }),
+    ];
+    let mut cases: Vec<(&str, &dyn TrafficSettings)> =
+        of_file.iter().map(|settings| ("file", &**settings)).collect();
+    cases.extend([("groups", &groups as &dyn TrafficSettings), ("loads", &loads)]);
+    for (key, settings) in cases {
+        let expected = format!("{key} = \"f\": /nonexistent/f: ");
+        let found = error(settings);
+        assert!(found.starts_with(&expected), "{found}");
+    }
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_core::{BitRate, Bytes, FlowId, HostId, Ps};
 use xoff_workload::{
-    Arrival, Arrivals, Capacity, ENDLESS, EventArrivals, Grouping, Incast, IncastConfig, LoadOn,
-    LongLived, LongLivedConfig, OpenLoop, OpenLoopConfig, Permutation, PermutationConfig, Priority,
-    SizeTable, Source, Staggered, StaggeredConfig, StopOrder, Traffic, tables,
+    Arrival, Arrivals, Capacity, ENDLESS, EventArrivals, Incast, IncastConfig, LoadOn, LongLived,
+    LongLivedConfig, OpenLoop, OpenLoopConfig, Permutation, PermutationConfig, Priority, SizeTable,
+    Source, Staggered, StaggeredConfig, StopOrder, Traffic, tables,
 };
 
 /// BFC's network: 128 hosts on 8 racks with 8 uplinks each, all at 100 Gbps.
@@ -14,12 +14,7 @@ const HOSTS: u32 = 128;
 
 fn capacity(hosts: u32) -> Capacity {
     let host_rates = vec![BitRate::from_gbps(100); hosts as usize];
-    Capacity {
-        core: BitRate::from_gbps(6_400),
-        host_rates,
-        racks: None,
-        grouping: Grouping::default(),
-    }
+    Capacity::new(BitRate::from_gbps(6_400), host_rates)
 }
 
 fn sizes(name: &str) -> SizeTable {
@@ -109,8 +104,7 @@ fn flows_run_from_senders_to_receivers() {
 fn the_load_on_receivers_counts_the_links_that_receive() {
     let gbps = BitRate::from_gbps;
     let host_rates = vec![gbps(100), gbps(25), gbps(10), gbps(40)];
-    let capacity =
-        Capacity { core: gbps(70), host_rates, racks: None, grouping: Grouping::default() };
+    let capacity = Capacity::new(gbps(70), host_rates);
     assert_eq!((capacity.host_count(), capacity.hosts()), (4, gbps(175)));
     assert_eq!(capacity.hosts_in(&[1, 2].map(HostId)), gbps(35));
     let make = |load_on, receivers| {

@@ -92,7 +92,7 @@ impl TopologySettings for Graph {
             let message = "file is empty: give the path of a .toml, .graphml or edge list file";
             return Err(("file", message.into()));
         }
-        let text = files.text_of(&self.config.file).map_err(|message| ("file", message))?;
+        let text = files.text_of("file", &self.config.file).map_err(|message| ("file", message))?;
         let read = Self::parse(self.config.clone(), &text);
         *self = read.map_err(|message| ("file", message))?;
         Ok(digest_of(&text))
