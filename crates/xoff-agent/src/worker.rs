@@ -111,6 +111,8 @@ impl<'a, P: DataPlane> Worker<'a, P> {
 
     fn take_events(&mut self, now: u64) -> io::Result<()> {
         let mut events = std::mem::take(&mut self.events);
+        // Before the events: then the starts of all these flowlets are among them, or came earlier.
+        let lost_ends = self.plane.lost_ends();
         self.plane.events(&mut events)?;
         for event in events.drain(..) {
             if let Some(change) = self.flowlets.on_event(&event) {
@@ -118,7 +120,7 @@ impl<'a, P: DataPlane> Worker<'a, P> {
             }
         }
         self.events = events;
-        self.find_lost_ends(now)?;
+        self.find_lost_ends(lost_ends, now);
         while let Some(change) = self.flowlets.next_end(now) {
             self.apply(change, now)?;
         }
@@ -126,8 +128,7 @@ impl<'a, P: DataPlane> Worker<'a, P> {
     }
 
     /// Ends that found the buffer of events full.
-    fn find_lost_ends(&mut self, now: u64) -> io::Result<()> {
-        let lost = self.plane.lost_ends();
+    fn find_lost_ends(&mut self, lost: u64, now: u64) {
         if lost != self.counts.lost_ends {
             self.counts.lost_ends = lost;
             for flowlet in self.flowlets.parts() {
@@ -136,7 +137,6 @@ impl<'a, P: DataPlane> Worker<'a, P> {
                 }
             }
         }
-        Ok(())
     }
 
     fn apply(&mut self, change: Change, now: u64) -> io::Result<()> {
@@ -300,6 +300,7 @@ impl<'a, P: DataPlane> Worker<'a, P> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
 
@@ -309,12 +310,16 @@ mod tests {
     use crate::config;
     use crate::plane::Connection;
 
-    /// A plane that fails when it is asked for events.
-    struct Failing {
+    /// A plane with given events. When there are no more, it fails.
+    #[derive(Default)]
+    struct Given {
         lease_ns: u64,
+        /// What each call returns, and the lost ends after it.
+        rounds: VecDeque<(Vec<Event>, u64)>,
+        lost_ends: u64,
     }
 
-    impl DataPlane for Failing {
+    impl DataPlane for Given {
         fn readable(&self) -> Option<BorrowedFd<'_>> {
             None
         }
@@ -323,8 +328,12 @@ mod tests {
             Duration::MAX
         }
 
-        fn events(&mut self, _: &mut Vec<Event>) -> io::Result<()> {
-            Err(io::Error::other("no events"))
+        fn events(&mut self, into: &mut Vec<Event>) -> io::Result<()> {
+            let round = self.rounds.pop_front();
+            let (events, lost_ends) = round.ok_or_else(|| io::Error::other("no events"))?;
+            into.extend(events);
+            self.lost_ends = lost_ends;
+            Ok(())
         }
 
         fn set_rate(&mut self, _: u64, _: Option<u64>) -> io::Result<()> {
@@ -337,7 +346,7 @@ mod tests {
         }
 
         fn lost_ends(&self) -> u64 {
-            0
+            self.lost_ends
         }
 
         fn is_live(&self, _: u64) -> bool {
@@ -345,18 +354,32 @@ mod tests {
         }
     }
 
-    fn worker(config: &Config) -> Worker<'_, Failing> {
+    fn worker(config: &Config) -> Worker<'_, Given> {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        Worker::new(config, Failing { lease_ns: 0 }, socket, [1; 32]).unwrap()
+        Worker::new(config, Given::default(), socket, [1; 32]).unwrap()
+    }
+
+    fn connection() -> Connection {
+        Connection { local: ([10, 0, 0, 3], 5).into(), remote: ([10, 0, 0, 2], 80).into() }
+    }
+
+    #[test]
+    fn a_flowlet_whose_start_and_lost_end_come_after_the_events_is_found() {
+        let config = config::tests::example("worker-lost");
+        let mut worker = worker(&config);
+        let start = Event::Start { flowlet: 1, connection: connection(), time_ns: 1 };
+        // It starts and ends when the events of the first turn have been taken.
+        worker.plane.rounds = [(vec![], 1), (vec![start], 1)].into();
+        worker.take_events(1).unwrap();
+        worker.take_events(2).unwrap();
+        assert_eq!((worker.counts.started, worker.flowlets.parts()), (1, vec![]));
     }
 
     #[test]
     fn flowlets_are_reported_without_path() {
         let config = config::tests::example("worker-path");
         let mut worker = worker(&config);
-        let connection =
-            Connection { local: ([10, 0, 0, 3], 5).into(), remote: ([10, 0, 0, 2], 80).into() };
-        worker.apply(Change::Started { number: 1, connection }, 1).unwrap();
+        worker.apply(Change::Started { number: 1, connection: connection() }, 1).unwrap();
         let keys = [(EndpointId(3), config.key.clone())];
         let mut sessions = Sessions::new(SessionsConfig::default(), &keys, [2; 32]).unwrap();
         let (mut events, mut buffer) = (Vec::new(), [0; 2048]);
