@@ -97,15 +97,23 @@ impl<'a, P: DataPlane> Worker<'a, P> {
     fn work(&mut self, stop: &AtomicBool, wake: BorrowedFd<'_>) -> io::Result<()> {
         let mut buffer = vec![0; DATAGRAM];
         while !stop.load(Ordering::Relaxed) {
-            let now = now_ns();
-            self.take_events(now)?;
-            self.receive(&mut buffer);
-            self.enforce()?;
-            self.renew_lease(now)?;
-            self.transmit(&mut buffer);
-            self.log_changes(now);
+            self.turn(&mut buffer)?;
             self.wait(wake)?;
         }
+        Ok(())
+    }
+
+    /// Does what is due.
+    fn turn(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        let now = now_ns();
+        self.take_events(now)?;
+        self.receive(buffer);
+        self.enforce()?;
+        self.renew_lease(now)?;
+        self.transmit(buffer);
+        // Rates that have expired by the time of sending must not last until the next turn.
+        self.enforce()?;
+        self.log_changes(now);
         Ok(())
     }
 
@@ -317,6 +325,7 @@ mod tests {
         /// What each call returns, and the lost ends after it.
         rounds: VecDeque<(Vec<Event>, u64)>,
         lost_ends: u64,
+        rates: Vec<(u64, Option<u64>)>,
     }
 
     impl DataPlane for Given {
@@ -336,7 +345,8 @@ mod tests {
             Ok(())
         }
 
-        fn set_rate(&mut self, _: u64, _: Option<u64>) -> io::Result<()> {
+        fn set_rate(&mut self, flowlet: u64, rate: Option<u64>) -> io::Result<()> {
+            self.rates.push((flowlet, rate));
             Ok(())
         }
 
@@ -375,23 +385,60 @@ mod tests {
         assert_eq!((worker.counts.started, worker.flowlets.parts()), (1, vec![]));
     }
 
+    fn sessions(config: &Config, settings: SessionsConfig) -> Sessions {
+        let keys = [(EndpointId(3), config.key.clone())];
+        Sessions::new(settings, &keys, [2; 32]).unwrap()
+    }
+
+    /// Datagrams of both sides at one time: a hello, its welcome, a report and rates. Each flowlet
+    /// gets 1 MB/s.
+    fn exchange(
+        worker: &mut Worker<'_, Given>,
+        sessions: &mut Sessions,
+        now: u64,
+    ) -> Vec<xoff_control::Event> {
+        let (mut events, mut buffer) = (Vec::new(), [0; 2048]);
+        for _ in 0..2 {
+            while let Some((_, length)) = worker.endpoint.transmit(now, &mut buffer) {
+                sessions.receive(&buffer[..length], now, &mut events).unwrap();
+            }
+            for event in &events {
+                if let xoff_control::Event::Started { flow, .. } = *event {
+                    sessions.set_rate(flow, 1_000_000);
+                }
+            }
+            while let Some((_, length)) = sessions.transmit(now, &mut buffer) {
+                worker.endpoint.receive(0, &buffer[..length], now).unwrap();
+            }
+        }
+        events
+    }
+
+    #[test]
+    fn rates_that_expire_end_in_the_same_turn() {
+        let config = config::tests::example("worker-expires");
+        let mut worker = worker(&config);
+        let lifetime = 1_000_000;
+        let settings = SessionsConfig { lifetime, ..SessionsConfig::default() };
+        let (mut sessions, now) = (sessions(&config, settings), now_ns());
+        let start = Event::Start { flowlet: 1, connection: connection(), time_ns: now };
+        worker.plane.rounds = [(vec![start], 0), (vec![], 0)].into();
+        worker.take_events(now).unwrap();
+        exchange(&mut worker, &mut sessions, now);
+        worker.enforce().unwrap();
+        assert_eq!(worker.plane.rates, [(1, Some(1_000_000))]);
+        std::thread::sleep(Duration::from_nanos(2 * lifetime));
+        worker.turn(&mut [0; 2048]).unwrap();
+        assert_eq!(worker.plane.rates.last(), Some(&(1, None)));
+    }
+
     #[test]
     fn flowlets_are_reported_without_path() {
         let config = config::tests::example("worker-path");
         let mut worker = worker(&config);
         worker.apply(Change::Started { number: 1, connection: connection() }, 1).unwrap();
-        let keys = [(EndpointId(3), config.key.clone())];
-        let mut sessions = Sessions::new(SessionsConfig::default(), &keys, [2; 32]).unwrap();
-        let (mut events, mut buffer) = (Vec::new(), [0; 2048]);
-        // A hello, its welcome, and a report.
-        for _ in 0..2 {
-            while let Some((_, length)) = worker.endpoint.transmit(1, &mut buffer) {
-                sessions.receive(&buffer[..length], 1, &mut events).unwrap();
-            }
-            while let Some((_, length)) = sessions.transmit(1, &mut buffer) {
-                worker.endpoint.receive(0, &buffer[..length], 1).unwrap();
-            }
-        }
+        let mut sessions = sessions(&config, SessionsConfig::default());
+        let events = exchange(&mut worker, &mut sessions, 1);
         let path = |event: &xoff_control::Event| match event {
             xoff_control::Event::Started { path, .. } => Some(*path),
             _ => None,
