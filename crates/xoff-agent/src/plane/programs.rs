@@ -18,13 +18,13 @@ use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
-use rustix::fs::{Mode, chmod, fstat};
+use rustix::fs::{Mode, chmod};
 use rustix::net::{
     AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
     listen, recv, socket_with,
 };
 
-use super::sockets::{UNLIMITED, backlog_of, connection_of, copy_of};
+use super::sockets::{Identity, UNLIMITED, backlog_of, connection_of, copy_of, identity_of};
 use super::{DataPlane, Event};
 use crate::{clock::now_ns, sys};
 
@@ -55,7 +55,8 @@ struct Program {
 struct Place {
     program: u64,
     number: i32,
-    inode: u64,
+    /// `None` if it could not be paced: it counts as closed.
+    identity: Option<Identity>,
 }
 
 /// Programs and their flowlets.
@@ -176,12 +177,13 @@ impl ProgramsPlane {
     fn start(&mut self, program: u64, number: i32, into: &mut Vec<Event>) {
         let process = self.programs.get(&program).map(|program| &program.process);
         let Some(socket) = process.and_then(|process| copy_of(process, number)) else { return };
-        let (Some(connection), Ok(about)) = (connection_of(&socket), fstat(&socket)) else {
+        let (Some(connection), Some(identity)) = (connection_of(&socket), identity_of(&socket))
+        else {
             return;
         };
-        let place = Place { program, number, inode: about.st_ino };
+        let place = Place { program, number, identity: Some(identity) };
         if let Some(known) = self.of_socket.get(&(program, number)) {
-            if self.flowlets.get(known).is_some_and(|known| known.inode == place.inode) {
+            if self.flowlets.get(known).is_some_and(|known| known.identity == place.identity) {
                 self.draining.remove(&(program, number));
                 return;
             }
@@ -236,8 +238,9 @@ impl ProgramsPlane {
     /// A copy of a flowlet's socket; `None` if it is closed.
     fn copy(&self, flowlet: u64) -> Option<OwnedFd> {
         let place = self.flowlets.get(&flowlet)?;
+        let identity = place.identity?;
         let copy = copy_of(&self.programs.get(&place.program)?.process, place.number)?;
-        fstat(&copy).is_ok_and(|about| about.st_ino == place.inode).then_some(copy)
+        (identity_of(&copy) == Some(identity)).then_some(copy)
     }
 
     /// Ends flowlets of sockets that were closed without a report.
@@ -292,10 +295,14 @@ impl DataPlane for ProgramsPlane {
     }
 
     fn set_rate(&mut self, flowlet: u64, rate: Option<u64>) -> io::Result<()> {
-        match self.copy(flowlet) {
-            Some(copy) => sys::set_max_pacing_rate(copy.as_fd(), rate.unwrap_or(UNLIMITED)),
-            None => Ok(()),
+        let Some(copy) = self.copy(flowlet) else { return Ok(()) };
+        let paced = sys::set_max_pacing_rate(copy.as_fd(), rate.unwrap_or(UNLIMITED));
+        // One socket that cannot be paced must not end the rates of all others.
+        if let (Err(_), Some(place)) = (paced, self.flowlets.get_mut(&flowlet)) {
+            place.identity = None;
+            self.scan_due_ns = 0;
         }
+        Ok(())
     }
 
     /// Also the end of all rates, when the agent ends.
@@ -320,6 +327,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsRawFd;
 
+    use rustix::io::dup2;
     use rustix::net::{SendFlags, send};
 
     use super::*;
@@ -395,6 +403,24 @@ mod tests {
         let ended = events(&mut plane);
         assert!(matches!(ended[..], [Event::End { flowlet: 2, is_closed: true, .. }]), "{ended:?}");
         assert!(!plane.is_live(2));
+    }
+
+    /// Numbers of inodes are those of a file system: a file may have that of a socket.
+    #[test]
+    fn a_file_with_the_inode_of_a_socket_is_no_socket() {
+        let (mut plane, program) = plane("replaced");
+        let (sender, _receiver) = connection();
+        let mut sender = OwnedFd::from(sender);
+        report(&program, START, sender.as_raw_fd());
+        assert_eq!(events(&mut plane).len(), 1);
+        let file = std::fs::File::open("/proc/self/exe").unwrap();
+        dup2(&file, &mut sender).unwrap();
+        let known = plane.flowlets.get_mut(&1).unwrap().identity.as_mut().unwrap();
+        known.inode = identity_of(&file.into()).unwrap().inode;
+        plane.set_rate(1, Some(1_000_000)).unwrap();
+        plane.scan_due_ns = 0;
+        let ended = events(&mut plane);
+        assert!(matches!(ended[..], [Event::End { flowlet: 1, is_closed: true, .. }]), "{ended:?}");
     }
 
     #[test]

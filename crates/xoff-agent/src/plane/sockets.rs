@@ -30,8 +30,17 @@ pub(super) const UNLIMITED: u64 = u64::MAX;
 #[derive(Debug)]
 struct Socket {
     connection: Connection,
-    inode: u64,
+    identity: Identity,
     flowlet: Option<u64>,
+    /// True if it could not be paced: it is left alone.
+    is_lost: bool,
+}
+
+/// What tells a socket from every other file. Other file systems have inodes of the same numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) device: u64,
+    pub(super) inode: u64,
 }
 
 /// Sockets of processes.
@@ -92,8 +101,11 @@ impl SocketsPlane {
                     continue;
                 }
                 let Some(copy) = self.copy(place) else { continue };
-                if let (Some(connection), Ok(about)) = (connection_of(&copy), fstat(&copy)) {
-                    let socket = Socket { connection, inode: about.st_ino, flowlet: None };
+                if let (Some(connection), Some(identity)) =
+                    (connection_of(&copy), identity_of(&copy))
+                {
+                    let (flowlet, is_lost) = (None, false);
+                    let socket = Socket { connection, identity, flowlet, is_lost };
                     self.sockets.insert(place, socket);
                 }
             }
@@ -101,9 +113,9 @@ impl SocketsPlane {
     }
 
     /// Bytes that wait in a socket; `None` if the descriptor is another socket now.
-    fn backlog(&self, place: (usize, i32), inode: u64) -> Option<(u64, OwnedFd)> {
+    fn backlog(&self, place: (usize, i32), identity: Identity) -> Option<(u64, OwnedFd)> {
         let copy = self.copy(place)?;
-        let is_same = fstat(&copy).is_ok_and(|about| about.st_ino == inode);
+        let is_same = identity_of(&copy) == Some(identity);
         let bytes = backlog_of(&copy).filter(|_| is_same)?;
         Some((bytes, copy))
     }
@@ -114,6 +126,11 @@ impl SocketsPlane {
 pub(super) fn copy_of(process: &OwnedFd, number: i32) -> Option<OwnedFd> {
     // The wrapper of the system call panics for negative ones.
     (number >= 0).then(|| pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()).flatten()
+}
+
+pub(super) fn identity_of(file: &OwnedFd) -> Option<Identity> {
+    let about = fstat(file).ok()?;
+    Some(Identity { device: about.st_dev, inode: about.st_ino })
 }
 
 /// Bytes in a socket's buffer that are not acknowledged. A connection that was reset or timed out
@@ -153,12 +170,13 @@ impl DataPlane for SocketsPlane {
         }
         self.rounds += 1;
         let time_ns = now_ns();
-        let places: Vec<_> = self.sockets.iter().map(|(&at, socket)| (at, socket.inode)).collect();
-        for (place, inode) in places {
-            let backlog = self.backlog(place, inode);
+        let places: Vec<_> =
+            self.sockets.iter().map(|(&at, socket)| (at, socket.identity)).collect();
+        for (place, identity) in places {
+            let backlog = self.backlog(place, identity);
             let is_gone = backlog.is_none();
             let Some(socket) = self.sockets.get_mut(&place) else { continue };
-            let has_data = backlog.as_ref().is_some_and(|(bytes, _)| *bytes > 0);
+            let has_data = !socket.is_lost && backlog.as_ref().is_some_and(|(bytes, _)| *bytes > 0);
             match socket.flowlet {
                 None if has_data => {
                     self.last_flowlet += 1;
@@ -189,13 +207,16 @@ impl DataPlane for SocketsPlane {
 
     fn set_rate(&mut self, flowlet: u64, rate: Option<u64>) -> io::Result<()> {
         let Some(&place) = self.of_flowlet.get(&flowlet) else { return Ok(()) };
-        let Some(inode) = self.sockets.get(&place).map(|socket| socket.inode) else {
+        let Some(identity) = self.sockets.get(&place).map(|socket| socket.identity) else {
             return Ok(());
         };
-        match self.backlog(place, inode) {
-            Some((_, copy)) => sys::set_max_pacing_rate(copy.as_fd(), rate.unwrap_or(UNLIMITED)),
-            None => Ok(()),
+        let Some((_, copy)) = self.backlog(place, identity) else { return Ok(()) };
+        let paced = sys::set_max_pacing_rate(copy.as_fd(), rate.unwrap_or(UNLIMITED));
+        // One socket that cannot be paced must not end the rates of all others.
+        if let (Err(_), Some(socket)) = (paced, self.sockets.get_mut(&place)) {
+            socket.is_lost = true;
         }
+        Ok(())
     }
 
     fn extend_lease(&mut self, _until_ns: u64) -> io::Result<()> {
