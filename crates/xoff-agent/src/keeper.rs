@@ -250,6 +250,11 @@ fn end(child: Pid, handle: &OwnedFd) -> io::Result<io::Result<()>> {
             let child = child.as_raw_pid();
             io::Error::other(format!("cannot end process {child}, without CAP_KILL? {error}"))
         })?;
+        // The kernel ends no process that waits for an answer of a file system in user space.
+        if !wait_for(handle, None)? {
+            let child = child.as_raw_pid();
+            return Err(io::Error::other(format!("process {child} was killed and does not end")));
+        }
     }
     let status = loop {
         match waitpid(Some(child), WaitOptions::empty()) {

@@ -3,7 +3,8 @@
 //!
 //! A message has 8 bytes, in the byte order of the machine: what happens ([`START`] or [`END`]),
 //! then the program's descriptor of the socket. Both are numbers of 32 bits. A program can name
-//! sockets of its own only. The end of its connection ends its flowlets.
+//! sockets of its own only, and is forgotten if it names another file. The end of its connection
+//! ends its flowlets.
 //!
 //! Rates have no lease: they end with the plane. If its process is killed, a socket keeps its last
 //! rate until its program's next report, which fails and lifts the limit. What a socket has not
@@ -21,12 +22,14 @@ use rustix::event::{Timespec, epoll};
 use rustix::fs::{Mode, chmod};
 use rustix::net::{
     AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
-    listen, recv, socket_with,
+    listen, recv, socket_with, sockopt,
 };
 
-use super::sockets::{Identity, UNLIMITED, backlog_of, connection_of, copy_of, identity_of};
+use super::sockets::{
+    Identity, NoCopy, UNLIMITED, backlog_of, connection_of, copy_of, identity_of,
+};
 use super::{DataPlane, Event};
-use crate::{clock::now_ns, sys};
+use crate::{clock::now_ns, closer::Closer, sys};
 
 /// A socket buffer gets data.
 pub const START: u32 = 1;
@@ -48,6 +51,8 @@ const LISTENER: u64 = 0;
 struct Program {
     stream: OwnedFd,
     process: OwnedFd,
+    /// Its user's.
+    closer: Closer,
 }
 
 /// A program's socket.
@@ -65,6 +70,8 @@ pub struct ProgramsPlane {
     listener: OwnedFd,
     epoll: OwnedFd,
     programs: BTreeMap<u64, Program>,
+    /// By user: one user's files that do not close are no other's matter.
+    closers: BTreeMap<u32, Closer>,
     flowlets: BTreeMap<u64, Place>,
     /// By program and descriptor.
     of_socket: BTreeMap<(u64, i32), u64>,
@@ -128,6 +135,7 @@ impl ProgramsPlane {
             listener,
             epoll,
             programs: BTreeMap::new(),
+            closers: BTreeMap::new(),
             flowlets: BTreeMap::new(),
             of_socket: BTreeMap::new(),
             draining: BTreeSet::new(),
@@ -142,12 +150,18 @@ impl ProgramsPlane {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let Ok(stream) = accept_with(&self.listener, flags) else { return };
         let Ok(process) = sys::peer_process(stream.as_fd()) else { return };
+        let Ok(peer) = sockopt::socket_peercred(&stream) else { return };
+        self.closers.retain(|_, closer| !closer.is_unused());
+        let closer = self.closers.entry(peer.uid.as_raw()).or_default().clone();
+        if closer.is_stuck() {
+            return;
+        }
         let data = epoll::EventData::new_u64(self.last_program + 1);
         if self.programs.len() < PROGRAMS
             && epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN).is_ok()
         {
             self.last_program += 1;
-            self.programs.insert(self.last_program, Program { stream, process });
+            self.programs.insert(self.last_program, Program { stream, process, closer });
         }
     }
 
@@ -175,8 +189,12 @@ impl ProgramsPlane {
     }
 
     fn start(&mut self, program: u64, number: i32, into: &mut Vec<Event>) {
-        let process = self.programs.get(&program).map(|program| &program.process);
-        let Some(socket) = process.and_then(|process| copy_of(process, number)) else { return };
+        let Some(Program { process, closer, .. }) = self.programs.get(&program) else { return };
+        let socket = match copy_of(process, number, closer) {
+            Ok(socket) => socket,
+            Err(NoCopy::Closed) => return,
+            Err(NoCopy::File) => return self.forget(program, into),
+        };
         let (Some(connection), Some(identity)) = (connection_of(&socket), identity_of(&socket))
         else {
             return;
@@ -239,7 +257,8 @@ impl ProgramsPlane {
     fn copy(&self, flowlet: u64) -> Option<OwnedFd> {
         let place = self.flowlets.get(&flowlet)?;
         let identity = place.identity?;
-        let copy = copy_of(&self.programs.get(&place.program)?.process, place.number)?;
+        let Program { process, closer, .. } = self.programs.get(&place.program)?;
+        let copy = copy_of(process, place.number, closer).ok()?;
         (identity_of(&copy) == Some(identity)).then_some(copy)
     }
 
@@ -424,6 +443,18 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_names_a_file_is_forgotten() {
+        let (mut plane, program) = plane("file");
+        let (sender, _receiver) = connection();
+        report(&program, START, sender.as_raw_fd());
+        assert_eq!(events(&mut plane).len(), 1);
+        let file = std::fs::File::open("/proc/self/exe").unwrap();
+        report(&program, START, file.as_raw_fd());
+        assert!(matches!(events(&mut plane)[..], [Event::End { flowlet: 1, .. }]));
+        assert!(plane.programs.is_empty());
+    }
+
+    #[test]
     fn rates_end_with_the_plane() {
         let (mut plane, program) = plane("ends");
         let (sender, _receiver) = connection();
@@ -439,7 +470,7 @@ mod tests {
     fn nonsense_ends_a_program_and_its_flowlets() {
         let (mut plane, program) = plane("nonsense");
         let (sender, _receiver) = connection();
-        for number in [-1, i32::MIN, i32::MAX, program.as_raw_fd(), 0] {
+        for number in [-1, i32::MIN, i32::MAX, program.as_raw_fd()] {
             report(&program, START, number);
             report(&program, END, number);
         }

@@ -18,7 +18,7 @@ use rustix::net::{AddressFamily, SocketType, getpeername, getsockname, sockopt};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use super::{Connection, DataPlane, Event};
-use crate::{clock::now_ns, host, sys};
+use crate::{clock::now_ns, closer::Closer, host, sys};
 
 /// How often backlogs are looked at.
 pub const INTERVAL: Duration = Duration::from_millis(1);
@@ -52,6 +52,7 @@ pub struct SocketsPlane {
     of_flowlet: BTreeMap<u64, (usize, i32)>,
     last_flowlet: u64,
     rounds: u64,
+    closer: Closer,
 }
 
 impl SocketsPlane {
@@ -73,6 +74,7 @@ impl SocketsPlane {
             of_flowlet: BTreeMap::new(),
             last_flowlet: 0,
             rounds: 0,
+            closer: Closer::default(),
         })
     }
 
@@ -88,7 +90,7 @@ impl SocketsPlane {
     }
 
     fn copy(&self, (process, number): (usize, i32)) -> Option<OwnedFd> {
-        copy_of(&self.processes[process].1, number)
+        copy_of(&self.processes[process].1, number, &self.closer).ok()
     }
 
     fn scan(&mut self) {
@@ -115,17 +117,32 @@ impl SocketsPlane {
     /// Bytes that wait in a socket; `None` if the descriptor is another socket now.
     fn backlog(&self, place: (usize, i32), identity: Identity) -> Option<(u64, OwnedFd)> {
         let copy = self.copy(place)?;
-        let is_same = identity_of(&copy) == Some(identity);
-        let bytes = backlog_of(&copy).filter(|_| is_same)?;
-        Some((bytes, copy))
+        if identity_of(&copy) != Some(identity) {
+            return None;
+        }
+        Some((backlog_of(&copy)?, copy))
     }
 }
 
-/// A copy of a process's descriptor, if there is one of this number, which may be any. Close it at
-/// once after use: a connection is open until its last copy is closed.
-pub(super) fn copy_of(process: &OwnedFd, number: i32) -> Option<OwnedFd> {
+/// Why there is no copy of a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoCopy {
+    /// There is none of this number.
+    Closed,
+    /// It is no socket, or too many of its owner's files are about to close.
+    File,
+}
+
+/// A copy of a process's socket by its descriptor's number, which may be any. Close it at once
+/// after use: a connection is open until its last copy is closed.
+pub(super) fn copy_of(process: &OwnedFd, number: i32, closer: &Closer) -> Result<OwnedFd, NoCopy> {
+    if closer.is_stuck() {
+        return Err(NoCopy::File);
+    }
+    let copy = || pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok();
     // The wrapper of the system call panics for negative ones.
-    (number >= 0).then(|| pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()).flatten()
+    let copy = (number >= 0).then(copy).flatten().ok_or(NoCopy::Closed)?;
+    closer.only_socket(copy).ok_or(NoCopy::File)
 }
 
 pub(super) fn identity_of(file: &OwnedFd) -> Option<Identity> {
