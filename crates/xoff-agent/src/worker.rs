@@ -237,13 +237,13 @@ impl<'a, P: DataPlane> Worker<'a, P> {
 
     fn wait(&self, wake: BorrowedFd<'_>) -> io::Result<()> {
         let now = now_ns();
-        let interval_ns = u64::try_from(self.plane.interval().as_nanos()).unwrap_or(u64::MAX);
+        let plane_ns = u64::try_from(self.plane.until_due().as_nanos()).unwrap_or(u64::MAX);
         let times = [
             self.endpoint.deadline(),
             self.flowlets.deadline_ns().unwrap_or(u64::MAX),
             self.lease_due_ns,
             self.report_due_ns,
-            now.saturating_add(interval_ns),
+            now.saturating_add(plane_ns),
         ];
         let until = times.into_iter().fold(u64::MAX, u64::min).saturating_sub(now);
         let timeout = Timespec {
@@ -333,7 +333,7 @@ mod tests {
             None
         }
 
-        fn interval(&self) -> Duration {
+        fn until_due(&self) -> Duration {
             Duration::MAX
         }
 

@@ -26,7 +26,7 @@ use rustix::net::{
 };
 
 use super::sockets::{
-    Identity, NoCopy, UNLIMITED, backlog_of, connection_of, copy_of, identity_of,
+    Identity, NoCopy, UNLIMITED, after, backlog_of, connection_of, copy_of, identity_of,
 };
 use super::{DataPlane, Event};
 use crate::{clock::now_ns, closer::Closer, sys};
@@ -79,6 +79,7 @@ pub struct ProgramsPlane {
     draining: BTreeSet<(u64, i32)>,
     last_program: u64,
     last_flowlet: u64,
+    drain_due_ns: u64,
     scan_due_ns: u64,
 }
 
@@ -141,6 +142,7 @@ impl ProgramsPlane {
             draining: BTreeSet::new(),
             last_program: LISTENER,
             last_flowlet: 0,
+            drain_due_ns: 0,
             scan_due_ns: 0,
         })
     }
@@ -285,8 +287,9 @@ impl DataPlane for ProgramsPlane {
         Some(self.epoll.as_fd())
     }
 
-    fn interval(&self) -> Duration {
-        if self.draining.is_empty() { SCAN } else { DRAIN }
+    fn until_due(&self) -> Duration {
+        let drain_ns = if self.draining.is_empty() { u64::MAX } else { self.drain_due_ns };
+        Duration::from_nanos(self.scan_due_ns.min(drain_ns).saturating_sub(now_ns()))
     }
 
     fn events(&mut self, into: &mut Vec<Event>) -> io::Result<()> {
@@ -302,13 +305,17 @@ impl DataPlane for ProgramsPlane {
                 program => self.read(program, into),
             }
         }
-        for socket in self.draining.clone() {
-            self.drain(socket, into);
-        }
+        // The agent asks more often, with each report and each datagram of an allocator.
         let now = now_ns();
+        if self.drain_due_ns <= now {
+            for socket in self.draining.clone() {
+                self.drain(socket, into);
+            }
+            self.drain_due_ns = after(DRAIN);
+        }
         if self.scan_due_ns <= now {
-            self.scan_due_ns = now + SCAN.as_nanos() as u64;
             self.scan(into);
+            self.scan_due_ns = after(SCAN);
         }
         Ok(())
     }
@@ -343,6 +350,7 @@ impl DataPlane for ProgramsPlane {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsRawFd;
 
@@ -440,6 +448,27 @@ mod tests {
         plane.scan_due_ns = 0;
         let ended = events(&mut plane);
         assert!(matches!(ended[..], [Event::End { flowlet: 1, is_closed: true, .. }]), "{ended:?}");
+    }
+
+    /// However often the agent asks for events.
+    #[test]
+    fn last_bytes_are_looked_for_by_time() {
+        let (mut plane, program) = plane("drains");
+        let (sender, receiver) = connection();
+        sender.set_nonblocking(true).unwrap();
+        while (&sender).write(&[7; 65536]).is_ok() {}
+        report(&program, START, sender.as_raw_fd());
+        assert_eq!(events(&mut plane).len(), 1);
+        report(&program, END, sender.as_raw_fd());
+        assert_eq!(events(&mut plane), []);
+        assert!(plane.until_due() <= DRAIN);
+        // A close with unread data is a reset: nothing waits any more.
+        drop(receiver);
+        while backlog_of(&sender.as_fd().try_clone_to_owned().unwrap()) != Some(0) {}
+        plane.drain_due_ns = u64::MAX;
+        assert_eq!(events(&mut plane), []);
+        plane.drain_due_ns = 0;
+        assert!(matches!(events(&mut plane)[..], [Event::End { flowlet: 1, .. }]));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! `SO_MAX_PACING_RATE`.
 //!
 //! Flowlets shorter than the [`INTERVAL`] may not be seen, and a start is seen late by up to that
-//! time. New sockets are found each [`SCAN`] intervals. Rates have no lease: if the agent and its
+//! time. New sockets are found each [`SCAN`]. Rates have no lease: if the agent and its
 //! keeper are killed, sockets keep their last rate until they are closed, or until
 //! [`cleanup`](crate::cleanup). A limit that the application set itself is lost. What a socket has
 //! not sent when it is closed leaves at its last rate, after its flowlet has ended.
@@ -22,8 +22,8 @@ use crate::{clock::now_ns, closer::Closer, host, sys};
 
 /// How often backlogs are looked at.
 pub const INTERVAL: Duration = Duration::from_millis(1);
-/// How often new sockets are looked for, in intervals.
-pub const SCAN: u64 = 20;
+/// How often new sockets are looked for.
+pub const SCAN: Duration = Duration::from_millis(20);
 pub(super) const UNLIMITED: u64 = u64::MAX;
 
 /// A connection of a process.
@@ -51,7 +51,8 @@ pub struct SocketsPlane {
     sockets: BTreeMap<(usize, i32), Socket>,
     of_flowlet: BTreeMap<u64, (usize, i32)>,
     last_flowlet: u64,
-    rounds: u64,
+    poll_due_ns: u64,
+    scan_due_ns: u64,
     closer: Closer,
 }
 
@@ -73,7 +74,8 @@ impl SocketsPlane {
             sockets: BTreeMap::new(),
             of_flowlet: BTreeMap::new(),
             last_flowlet: 0,
-            rounds: 0,
+            poll_due_ns: 0,
+            scan_due_ns: 0,
             closer: Closer::default(),
         })
     }
@@ -122,6 +124,47 @@ impl SocketsPlane {
         }
         Some((backlog_of(&copy)?, copy))
     }
+
+    /// Looks at the backlogs of all sockets.
+    fn poll(&mut self, time_ns: u64, into: &mut Vec<Event>) {
+        let places: Vec<_> =
+            self.sockets.iter().map(|(&at, socket)| (at, socket.identity)).collect();
+        for (place, identity) in places {
+            let backlog = self.backlog(place, identity);
+            let is_gone = backlog.is_none();
+            let Some(socket) = self.sockets.get_mut(&place) else { continue };
+            let has_data = !socket.is_lost && backlog.as_ref().is_some_and(|(bytes, _)| *bytes > 0);
+            match socket.flowlet {
+                None if has_data => {
+                    self.last_flowlet += 1;
+                    let flowlet = self.last_flowlet;
+                    socket.flowlet = Some(flowlet);
+                    self.of_flowlet.insert(flowlet, place);
+                    let connection = socket.connection;
+                    into.push(Event::Start { flowlet, connection, time_ns });
+                }
+                Some(flowlet) if !has_data => {
+                    socket.flowlet = None;
+                    self.of_flowlet.remove(&flowlet);
+                    if let Some((_, copy)) = backlog {
+                        // The kernel uses the old rate until it computes one, at the next
+                        // acknowledgement.
+                        let _ = sys::set_max_pacing_rate(copy.as_fd(), UNLIMITED);
+                    }
+                    into.push(Event::End { flowlet, time_ns, is_closed: is_gone });
+                }
+                _ => {}
+            }
+            if is_gone {
+                self.sockets.remove(&place);
+            }
+        }
+    }
+}
+
+/// A time from now, so that work that takes long leaves the agent time for other work.
+pub(super) fn after(time: Duration) -> u64 {
+    now_ns() + time.as_nanos() as u64
 }
 
 /// Why there is no copy of a descriptor.
@@ -177,48 +220,22 @@ impl DataPlane for SocketsPlane {
         None
     }
 
-    fn interval(&self) -> Duration {
-        INTERVAL
+    fn until_due(&self) -> Duration {
+        Duration::from_nanos(self.poll_due_ns.saturating_sub(now_ns()))
     }
 
     fn events(&mut self, into: &mut Vec<Event>) -> io::Result<()> {
-        if self.rounds.is_multiple_of(SCAN) {
-            self.scan();
-        }
-        self.rounds += 1;
+        // The agent asks more often, with each datagram of an allocator.
         let time_ns = now_ns();
-        let places: Vec<_> =
-            self.sockets.iter().map(|(&at, socket)| (at, socket.identity)).collect();
-        for (place, identity) in places {
-            let backlog = self.backlog(place, identity);
-            let is_gone = backlog.is_none();
-            let Some(socket) = self.sockets.get_mut(&place) else { continue };
-            let has_data = !socket.is_lost && backlog.as_ref().is_some_and(|(bytes, _)| *bytes > 0);
-            match socket.flowlet {
-                None if has_data => {
-                    self.last_flowlet += 1;
-                    let flowlet = self.last_flowlet;
-                    socket.flowlet = Some(flowlet);
-                    self.of_flowlet.insert(flowlet, place);
-                    let connection = socket.connection;
-                    into.push(Event::Start { flowlet, connection, time_ns });
-                }
-                Some(flowlet) if !has_data => {
-                    socket.flowlet = None;
-                    self.of_flowlet.remove(&flowlet);
-                    if let Some((_, copy)) = backlog {
-                        // The kernel uses the old rate until it computes one, at the next
-                        // acknowledgement.
-                        let _ = sys::set_max_pacing_rate(copy.as_fd(), UNLIMITED);
-                    }
-                    into.push(Event::End { flowlet, time_ns, is_closed: is_gone });
-                }
-                _ => {}
-            }
-            if is_gone {
-                self.sockets.remove(&place);
-            }
+        if time_ns < self.poll_due_ns {
+            return Ok(());
         }
+        if time_ns >= self.scan_due_ns {
+            self.scan();
+            self.scan_due_ns = after(SCAN);
+        }
+        self.poll(time_ns, into);
+        self.poll_due_ns = after(INTERVAL);
         Ok(())
     }
 
@@ -288,6 +305,10 @@ mod tests {
         };
         let mut events = Vec::new();
         let mut own = |plane: &mut SocketsPlane| {
+            plane.poll_due_ns = u64::MAX;
+            plane.events(&mut events).unwrap();
+            assert_eq!(events, [], "too early to look");
+            plane.poll_due_ns = 0;
             plane.events(&mut events).unwrap();
             let starts = events.drain(..).filter_map(|event| match event {
                 Event::Start { flowlet, connection: found, .. } if found == connection => {
