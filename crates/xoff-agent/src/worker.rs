@@ -152,18 +152,21 @@ impl<'a, P: DataPlane> Worker<'a, P> {
             Change::Started { number, connection } => {
                 match self.config.endpoints.get(&connection.remote.ip()) {
                     Some(&to) => {
-                        self.counts.started += 1;
-                        self.trace("started", number, None);
                         // The network chooses the path, and does not say which one.
-                        self.endpoint.start(number, to, UNKNOWN_PATH, now);
+                        if self.endpoint.start(number, to, UNKNOWN_PATH, now) {
+                            self.counts.started += 1;
+                            self.trace("started", number, None);
+                        }
                     }
                     None => self.counts.unknown_receivers += 1,
                 }
             }
             Change::Ended { number } => {
-                self.counts.ended += 1;
-                self.trace("ended", number, None);
-                self.endpoint.end(number, now);
+                // Those that it has not started, to unknown receivers, do not count.
+                if self.endpoint.end(number, now) {
+                    self.counts.ended += 1;
+                    self.trace("ended", number, None);
+                }
             }
             Change::Resumed { part, rate } => self.plane.set_rate(part, rate)?,
         }
@@ -444,6 +447,19 @@ mod tests {
             _ => None,
         };
         assert_eq!(events.iter().filter_map(path).collect::<Vec<_>>(), [UNKNOWN_PATH]);
+    }
+
+    #[test]
+    fn ends_are_counted_of_what_has_started() {
+        let config = config::tests::example("worker-counts");
+        let mut worker = worker(&config);
+        let stranger = Connection { remote: ([10, 0, 0, 99], 80).into(), ..connection() };
+        for (number, connection) in [(1, connection()), (2, stranger)] {
+            worker.apply(Change::Started { number, connection }, 1).unwrap();
+            worker.apply(Change::Ended { number }, 2).unwrap();
+        }
+        let Counts { started, ended, unknown_receivers, .. } = worker.counts;
+        assert_eq!((started, ended, unknown_receivers), (1, 1, 1));
     }
 
     #[test]
