@@ -231,11 +231,15 @@ static void start_flowlet(struct sock *sk, struct connection *connection)
 
 static void end_flowlet(struct sock *sk, struct connection *connection, enum event_kind kind)
 {
+    bool is_reported;
+
     if (!connection->flowlet)
         return;
-    if (!report(sk, kind, connection->flowlet, 0))
-        __sync_fetch_and_add(&lost_ends, 1);
+    is_reported = report(sk, kind, connection->flowlet, 0);
     bpf_map_delete_elem(&rates, &connection->flowlet);
+    // After the deletion: the agent looks for flowlets without rate when this has changed.
+    if (!is_reported)
+        __sync_fetch_and_add(&lost_ends, 1);
     connection->flowlet = 0;
 }
 

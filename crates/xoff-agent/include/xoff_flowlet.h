@@ -8,6 +8,9 @@
  *     xoff_flowlet_end(agent, socket);          // after its last byte, before the socket is closed
  *     close(agent);                             // ends what has not ended
  *
+ * End a flowlet before you close its descriptor if the socket stays open elsewhere (dup, fork): the
+ * agent finds the socket by this descriptor, and could not lift the limit any more.
+ *
  * Call them from the process that called xoff_flowlet_connect: not from its children. Threads may
  * share an agent. If the agent has gone, a report lifts the socket's limit and returns -1; connect
  * again then. A program works the same without an agent, and its connections are not paced.

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use xoff_control::{EndpointId, Key};
-use xoff_core::knobs::{Knobs, Value};
+use xoff_core::knobs::{Knob as _, Knobs, Value};
 use xoff_core::units::Ps;
 use xoff_core::{choices, knobs};
 use xoff_daemon::{User, check_address, read_key};
@@ -102,7 +102,12 @@ impl Config {
         let allocators = list(allocators, "allocators", |value| value.as_str()?.parse().ok())?;
         let processes = table.remove("processes");
         let has_endpoint = table.contains_key("endpoint");
-        let has_programs = table.contains_key("programs");
+        let planes = [
+            ("programs", Plane::Programs),
+            ("lease", Plane::Bpf),
+            ("congestion_control", Plane::Bpf),
+        ];
+        let of_planes = planes.map(|(key, plane)| (key, plane, table.contains_key(key)));
         let mut settings = Settings::default();
         for (name, value) in table {
             set(&mut settings, &name, value)?;
@@ -113,8 +118,10 @@ impl Config {
         if processes.is_some() != (settings.plane == Plane::Sockets) {
             return Err("`processes` goes with `plane = \"sockets\"`: process ids to pace".into());
         }
-        if has_programs && settings.plane != Plane::Programs {
-            return Err("`programs` goes with `plane = \"programs\"`".into());
+        for (key, plane, is_there) in of_planes {
+            if is_there && settings.plane != plane {
+                return Err(format!("`{key}` goes with `plane = {}`", plane.show()));
+            }
         }
         if settings.lease.0 < LEAST_LEASE_PS {
             return Err("`lease` must be at least 5ms: rates would end between two renewals".into());
@@ -296,6 +303,16 @@ pub(crate) mod tests {
             ("\"10.0.0.2\"", "\"host2\"", "`host2` is no address"),
             ("idle", "processes = [1]\nidle", "`processes` goes with"),
             ("idle", "programs = \"p\"\nidle", "`programs` goes with"),
+            (
+                "idle",
+                "plane = \"programs\"\nlease = \"50ms\"\nidle",
+                "`lease` goes with `plane = \"bpf\"`",
+            ),
+            (
+                "idle",
+                "plane = \"sockets\"\nprocesses = [1]\ncongestion_control = \"xoff_ft\"\nidle",
+                "`congestion_control` goes with `plane = \"bpf\"`",
+            ),
             ("key = \"k\"", "key = \"none\"", "No such file"),
             ("idle", "user = \"root\"\nidle", "without privileges"),
             ("idle", "metrics = \"10.0.0.1:9431\"\nidle", "must be a loopback address"),

@@ -12,6 +12,7 @@ use rustix::net::sockopt;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
+use crate::closer::Closer;
 use crate::name::Name;
 
 /// The setting that names the congestion control of new sockets.
@@ -175,9 +176,19 @@ pub(crate) fn each_socket_of(pid: i32, mut call: impl FnMut(BorrowedFd<'_>)) -> 
         handle => handle?,
     };
     let mut result = Ok(());
+    let closer = Closer::default();
     for number in socket_numbers(pid)? {
+        if closer.is_stuck() {
+            let what = format!("process {pid} has files for sockets that cannot be closed");
+            return result.and(Err(io::Error::other(what)));
+        }
         match pidfd_getfd(&handle, number, PidfdGetfdFlags::empty()) {
-            Ok(copy) => call(copy.as_fd()),
+            // Another file may have taken the socket's place.
+            Ok(copy) => {
+                if let Some(socket) = closer.only_socket(copy) {
+                    call(socket.as_fd());
+                }
+            }
             // It was closed, or the process has ended.
             Err(Errno::BADF | Errno::SRCH) => {}
             Err(error) => {

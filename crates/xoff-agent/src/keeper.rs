@@ -71,7 +71,9 @@ pub fn run(config: &Config) -> io::Result<()> {
     match config.settings.plane {
         Plane::Bpf => {}
         Plane::Sockets => {
-            for error in Limits::left().iter().filter_map(|limits| limits.end().err()) {
+            let (left, read) = Limits::left();
+            let ended = left.iter().map(Limits::end);
+            for error in std::iter::once(read).chain(ended).filter_map(Result::err) {
                 // The file stays. The sockets of this agent's processes are another matter.
                 log("error", json!({"message": error.to_string()}));
             }
@@ -92,14 +94,14 @@ pub fn run(config: &Config) -> io::Result<()> {
 
 /// Undoes what a killed agent of the same name left.
 fn take_over(config: &Config) -> io::Result<()> {
-    match State::read(&config.name) {
-        Ok(left) if left.is_running() => Err(io::Error::other(format!(
+    match State::read(&config.name)? {
+        Some(left) if left.is_running() => Err(io::Error::other(format!(
             "an agent with congestion control {} runs as process {}; choose another \
              `congestion_control`",
             config.name, left.pid
         ))),
-        Ok(left) => restore(config, &left),
-        Err(_) => Ok(()),
+        Some(left) => restore(config, &left),
+        None => Ok(()),
     }
 }
 
@@ -250,6 +252,11 @@ fn end(child: Pid, handle: &OwnedFd) -> io::Result<io::Result<()>> {
             let child = child.as_raw_pid();
             io::Error::other(format!("cannot end process {child}, without CAP_KILL? {error}"))
         })?;
+        // The kernel ends no process that waits for an answer of a file system in user space.
+        if !wait_for(handle, None)? {
+            let child = child.as_raw_pid();
+            return Err(io::Error::other(format!("process {child} was killed and does not end")));
+        }
     }
     let status = loop {
         match waitpid(Some(child), WaitOptions::empty()) {

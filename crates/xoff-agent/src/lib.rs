@@ -11,6 +11,7 @@
 #![cfg(target_os = "linux")]
 
 mod clock;
+mod closer;
 pub mod config;
 mod flowlets;
 pub mod host;

@@ -1,7 +1,6 @@
 //! Rates that an agent without eBPF has set on sockets. A file names the processes of these
 //! sockets, so that the rates can be ended after `kill -9`.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plane::sockets::SocketsPlane;
 use crate::process::Process;
-use crate::state::{FOLDER, all_files, delete_file, write_file};
+use crate::state::{FOLDER, all_files, delete_file, read_all, read_file, write_file};
 
 const PREFIX: &str = "sockets-";
 
@@ -35,11 +34,12 @@ impl Limits {
         path(&format!("{PREFIX}{}", self.agent.pid))
     }
 
-    /// The limits that killed agents have left.
-    pub(crate) fn left() -> Vec<Self> {
-        let stems = all_files().into_iter().filter(|stem| stem.starts_with(PREFIX));
-        let read = |stem: String| serde_json::from_str(&fs::read_to_string(path(&stem)).ok()?).ok();
-        stems.filter_map(read).filter(|limits: &Self| !limits.agent.is_running()).collect()
+    /// The limits that killed agents have left, and whether all files could be read.
+    pub(crate) fn left() -> (Vec<Self>, io::Result<()>) {
+        read_all(all_files(), |stem| {
+            let limits = stem.starts_with(PREFIX).then(|| read_file::<Self>(&path(&stem)));
+            Ok(limits.transpose()?.flatten().filter(|limits| !limits.agent.is_running()))
+        })
     }
 
     /// Ends the limits of sockets, and deletes the file. Processes that have ended are no error. If

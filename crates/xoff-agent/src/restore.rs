@@ -29,14 +29,16 @@ pub(crate) fn restore(name: &Name, state: &State) -> io::Result<()> {
 /// What could not be undone; the rest is.
 pub fn cleanup() -> io::Result<Vec<String>> {
     let mut cleaned = Vec::new();
-    let mut result = Ok(());
-    for (name, state) in State::all() {
+    let (agents, mut result) = State::all();
+    for (name, state) in agents {
         if !state.is_running() {
             result = result.and(restore(&name, &state));
             cleaned.push(name.to_string());
         }
     }
-    for limits in Limits::left() {
+    let (left, read) = Limits::left();
+    result = result.and(read);
+    for limits in left {
         result = result.and(limits.end());
         cleaned.push(limits.name());
     }

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::host;
@@ -30,14 +31,53 @@ pub(crate) fn delete_file(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Reads a file of the folder; none if it is gone.
+pub(crate) fn read_file<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        text => text.map_err(|error| named(path, &error))?,
+    };
+    serde_json::from_str(&text).map(Some).map_err(|error| named(path, &error.into()))
+}
+
 /// Stems of the names of all files.
-pub(crate) fn all_files() -> Vec<String> {
-    let folder = fs::read_dir(FOLDER).into_iter().flatten().flatten();
-    let stem =
-        |entry: fs::DirEntry| Some(entry.file_name().to_str()?.strip_suffix(".json")?.into());
-    let mut all: Vec<String> = folder.filter_map(stem).collect();
+pub(crate) fn all_files() -> io::Result<Vec<String>> {
+    stems_in(Path::new(FOLDER))
+}
+
+fn stems_in(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| named(folder, &error))?,
+    };
+    let mut all = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(|error| named(folder, &error))?.file_name();
+        all.extend(name.to_str().and_then(|name| name.strip_suffix(".json")).map(str::to_owned));
+    }
     all.sort();
-    all
+    Ok(all)
+}
+
+/// What files can be read, and the first error of the others. Files that are gone are left out.
+pub(crate) fn read_all<T>(
+    stems: io::Result<Vec<String>>,
+    mut read: impl FnMut(String) -> io::Result<Option<T>>,
+) -> (Vec<T>, io::Result<()>) {
+    let (mut all, mut result) = (Vec::new(), Ok(()));
+    match stems {
+        Ok(stems) => {
+            for stem in stems {
+                result = result.and(read(stem).map(|found| all.extend(found)));
+            }
+        }
+        Err(error) => result = Err(error),
+    }
+    (all, result)
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// An agent's changes.
@@ -66,7 +106,8 @@ impl State {
         let current = host::read_setting(host::CONGESTION_CONTROL)?;
         let namespace = host::own_namespace()?;
         if current.starts_with(PREFIX) {
-            let all = Self::all();
+            // Without the file the message says less.
+            let (all, _) = Self::all();
             let agent =
                 all.iter().find(|(name, agent)| name.as_str() == current && agent.is_running());
             let agent = agent.map(|(_, agent)| agent);
@@ -85,12 +126,12 @@ impl State {
         Path::new(FOLDER).join(format!("{name}.json"))
     }
 
-    /// Reads an agent's file.
+    /// Reads an agent's file; none if there is none.
     ///
     /// # Errors
-    /// There is none, or it is not whole.
-    pub fn read(name: &Name) -> io::Result<Self> {
-        Ok(serde_json::from_str(&fs::read_to_string(Self::path(name))?)?)
+    /// It cannot be read, or is not whole.
+    pub fn read(name: &Name) -> io::Result<Option<Self>> {
+        read_file(&Self::path(name))
     }
 
     /// Writes the file, whole or not at all.
@@ -115,11 +156,12 @@ impl State {
         Process { pid: self.pid, started: self.started }.is_running()
     }
 
-    /// All agents with a file, in the order of their names.
-    #[must_use]
-    pub fn all() -> Vec<(Name, Self)> {
-        let names = all_files().into_iter().filter_map(|stem| stem.parse::<Name>().ok());
-        names.filter_map(|name| Some((name.clone(), Self::read(&name).ok()?))).collect()
+    /// All agents with a file, in the order of their names, and whether all could be read.
+    pub fn all() -> (Vec<(Name, Self)>, io::Result<()>) {
+        read_all(all_files(), |stem| {
+            let Ok(name) = stem.parse::<Name>() else { return Ok(None) };
+            Ok(Self::read(&name)?.map(|state| (name, state)))
+        })
     }
 }
 
@@ -149,6 +191,30 @@ fn why_occupied(current: &str, namespace: u64, agent: Option<&State>) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_not_there_is_nothing() {
+        let path = std::env::temp_dir().join(format!("xoff-{}-state.json", std::process::id()));
+        assert_eq!(stems_in(&path).unwrap(), Vec::<String>::new());
+        assert!(read_file::<State>(&path).unwrap().is_none());
+        fs::write(&path, "{\"pid\": 7").unwrap();
+        let name = path.display().to_string();
+        for error in [stems_in(&path).unwrap_err(), read_file::<State>(&path).unwrap_err()] {
+            assert!(error.to_string().contains(&name), "{error}");
+        }
+        fs::remove_file(path).unwrap();
+        // One that cannot be read does not keep others from being read.
+        let stems = Ok(["a", "b", "c", "d"].map(str::to_owned).into());
+        let (all, result) = read_all(stems, |stem| match stem.as_str() {
+            "a" => Ok(None),
+            "c" => Err(io::Error::other("c is broken")),
+            _ => Ok(Some(stem)),
+        });
+        assert_eq!(
+            (all, result.unwrap_err().to_string().as_str()),
+            (vec!["b".to_owned(), "d".to_owned()], "c is broken")
+        );
+    }
 
     #[test]
     fn a_default_that_was_inherited_is_told_from_an_agent_of_the_namespace() {

@@ -15,8 +15,9 @@ pub(crate) enum Forked {
 /// Duplicates the process.
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: the child runs the agent's loop, which takes no lock that another thread of the
-    // parent could hold: the agent has no other threads, and the C library's allocator is made for
-    // forks. It ends with `exit_now`, so it never returns into the caller's runtime.
+    // parent could hold: other threads only close files (`closer.rs`), and the C library's
+    // allocator is made for forks. It ends with `exit_now`, so it never returns into the caller's
+    // runtime.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Forked::Child),

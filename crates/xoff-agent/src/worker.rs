@@ -97,20 +97,30 @@ impl<'a, P: DataPlane> Worker<'a, P> {
     fn work(&mut self, stop: &AtomicBool, wake: BorrowedFd<'_>) -> io::Result<()> {
         let mut buffer = vec![0; DATAGRAM];
         while !stop.load(Ordering::Relaxed) {
-            let now = now_ns();
-            self.take_events(now)?;
-            self.receive(&mut buffer);
-            self.enforce()?;
-            self.renew_lease(now)?;
-            self.transmit(&mut buffer);
-            self.log_changes(now);
+            self.turn(&mut buffer)?;
             self.wait(wake)?;
         }
         Ok(())
     }
 
+    /// Does what is due.
+    fn turn(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        let now = now_ns();
+        self.take_events(now)?;
+        self.receive(buffer);
+        self.enforce()?;
+        self.renew_lease(now)?;
+        self.transmit(buffer);
+        // Rates that have expired by the time of sending must not last until the next turn.
+        self.enforce()?;
+        self.log_changes(now);
+        Ok(())
+    }
+
     fn take_events(&mut self, now: u64) -> io::Result<()> {
         let mut events = std::mem::take(&mut self.events);
+        // Before the events: then the starts of all these flowlets are among them, or came earlier.
+        let lost_ends = self.plane.lost_ends();
         self.plane.events(&mut events)?;
         for event in events.drain(..) {
             if let Some(change) = self.flowlets.on_event(&event) {
@@ -118,7 +128,7 @@ impl<'a, P: DataPlane> Worker<'a, P> {
             }
         }
         self.events = events;
-        self.find_lost_ends(now)?;
+        self.find_lost_ends(lost_ends, now);
         while let Some(change) = self.flowlets.next_end(now) {
             self.apply(change, now)?;
         }
@@ -126,8 +136,7 @@ impl<'a, P: DataPlane> Worker<'a, P> {
     }
 
     /// Ends that found the buffer of events full.
-    fn find_lost_ends(&mut self, now: u64) -> io::Result<()> {
-        let lost = self.plane.lost_ends();
+    fn find_lost_ends(&mut self, lost: u64, now: u64) {
         if lost != self.counts.lost_ends {
             self.counts.lost_ends = lost;
             for flowlet in self.flowlets.parts() {
@@ -136,7 +145,6 @@ impl<'a, P: DataPlane> Worker<'a, P> {
                 }
             }
         }
-        Ok(())
     }
 
     fn apply(&mut self, change: Change, now: u64) -> io::Result<()> {
@@ -144,18 +152,21 @@ impl<'a, P: DataPlane> Worker<'a, P> {
             Change::Started { number, connection } => {
                 match self.config.endpoints.get(&connection.remote.ip()) {
                     Some(&to) => {
-                        self.counts.started += 1;
-                        self.trace("started", number, None);
                         // The network chooses the path, and does not say which one.
-                        self.endpoint.start(number, to, UNKNOWN_PATH, now);
+                        if self.endpoint.start(number, to, UNKNOWN_PATH, now) {
+                            self.counts.started += 1;
+                            self.trace("started", number, None);
+                        }
                     }
                     None => self.counts.unknown_receivers += 1,
                 }
             }
             Change::Ended { number } => {
-                self.counts.ended += 1;
-                self.trace("ended", number, None);
-                self.endpoint.end(number, now);
+                // Those that it has not started, to unknown receivers, do not count.
+                if self.endpoint.end(number, now) {
+                    self.counts.ended += 1;
+                    self.trace("ended", number, None);
+                }
             }
             Change::Resumed { part, rate } => self.plane.set_rate(part, rate)?,
         }
@@ -229,13 +240,13 @@ impl<'a, P: DataPlane> Worker<'a, P> {
 
     fn wait(&self, wake: BorrowedFd<'_>) -> io::Result<()> {
         let now = now_ns();
-        let interval_ns = u64::try_from(self.plane.interval().as_nanos()).unwrap_or(u64::MAX);
+        let plane_ns = u64::try_from(self.plane.until_due().as_nanos()).unwrap_or(u64::MAX);
         let times = [
             self.endpoint.deadline(),
             self.flowlets.deadline_ns().unwrap_or(u64::MAX),
             self.lease_due_ns,
             self.report_due_ns,
-            now.saturating_add(interval_ns),
+            now.saturating_add(plane_ns),
         ];
         let until = times.into_iter().fold(u64::MAX, u64::min).saturating_sub(now);
         let timeout = Timespec {
@@ -300,6 +311,7 @@ impl<'a, P: DataPlane> Worker<'a, P> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
 
@@ -309,25 +321,35 @@ mod tests {
     use crate::config;
     use crate::plane::Connection;
 
-    /// A plane that fails when it is asked for events.
-    struct Failing {
+    /// A plane with given events. When there are no more, it fails.
+    #[derive(Default)]
+    struct Given {
         lease_ns: u64,
+        /// What each call returns, and the lost ends after it.
+        rounds: VecDeque<(Vec<Event>, u64)>,
+        lost_ends: u64,
+        rates: Vec<(u64, Option<u64>)>,
     }
 
-    impl DataPlane for Failing {
+    impl DataPlane for Given {
         fn readable(&self) -> Option<BorrowedFd<'_>> {
             None
         }
 
-        fn interval(&self) -> Duration {
+        fn until_due(&self) -> Duration {
             Duration::MAX
         }
 
-        fn events(&mut self, _: &mut Vec<Event>) -> io::Result<()> {
-            Err(io::Error::other("no events"))
+        fn events(&mut self, into: &mut Vec<Event>) -> io::Result<()> {
+            let round = self.rounds.pop_front();
+            let (events, lost_ends) = round.ok_or_else(|| io::Error::other("no events"))?;
+            into.extend(events);
+            self.lost_ends = lost_ends;
+            Ok(())
         }
 
-        fn set_rate(&mut self, _: u64, _: Option<u64>) -> io::Result<()> {
+        fn set_rate(&mut self, flowlet: u64, rate: Option<u64>) -> io::Result<()> {
+            self.rates.push((flowlet, rate));
             Ok(())
         }
 
@@ -337,7 +359,7 @@ mod tests {
         }
 
         fn lost_ends(&self) -> u64 {
-            0
+            self.lost_ends
         }
 
         fn is_live(&self, _: u64) -> bool {
@@ -345,35 +367,99 @@ mod tests {
         }
     }
 
-    fn worker(config: &Config) -> Worker<'_, Failing> {
+    fn worker(config: &Config) -> Worker<'_, Given> {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        Worker::new(config, Failing { lease_ns: 0 }, socket, [1; 32]).unwrap()
+        Worker::new(config, Given::default(), socket, [1; 32]).unwrap()
+    }
+
+    fn connection() -> Connection {
+        Connection { local: ([10, 0, 0, 3], 5).into(), remote: ([10, 0, 0, 2], 80).into() }
+    }
+
+    #[test]
+    fn a_flowlet_whose_start_and_lost_end_come_after_the_events_is_found() {
+        let config = config::tests::example("worker-lost");
+        let mut worker = worker(&config);
+        let start = Event::Start { flowlet: 1, connection: connection(), time_ns: 1 };
+        // It starts and ends when the events of the first turn have been taken.
+        worker.plane.rounds = [(vec![], 1), (vec![start], 1)].into();
+        worker.take_events(1).unwrap();
+        worker.take_events(2).unwrap();
+        assert_eq!((worker.counts.started, worker.flowlets.parts()), (1, vec![]));
+    }
+
+    fn sessions(config: &Config, settings: SessionsConfig) -> Sessions {
+        let keys = [(EndpointId(3), config.key.clone())];
+        Sessions::new(settings, &keys, [2; 32]).unwrap()
+    }
+
+    /// Datagrams of both sides at one time: a hello, its welcome, a report and rates. Each flowlet
+    /// gets 1 MB/s.
+    fn exchange(
+        worker: &mut Worker<'_, Given>,
+        sessions: &mut Sessions,
+        now: u64,
+    ) -> Vec<xoff_control::Event> {
+        let (mut events, mut buffer) = (Vec::new(), [0; 2048]);
+        for _ in 0..2 {
+            while let Some((_, length)) = worker.endpoint.transmit(now, &mut buffer) {
+                sessions.receive(&buffer[..length], now, &mut events).unwrap();
+            }
+            for event in &events {
+                if let xoff_control::Event::Started { flow, .. } = *event {
+                    sessions.set_rate(flow, 1_000_000);
+                }
+            }
+            while let Some((_, length)) = sessions.transmit(now, &mut buffer) {
+                worker.endpoint.receive(0, &buffer[..length], now).unwrap();
+            }
+        }
+        events
+    }
+
+    #[test]
+    fn rates_that_expire_end_in_the_same_turn() {
+        let config = config::tests::example("worker-expires");
+        let mut worker = worker(&config);
+        let lifetime = 1_000_000;
+        let settings = SessionsConfig { lifetime, ..SessionsConfig::default() };
+        let (mut sessions, now) = (sessions(&config, settings), now_ns());
+        let start = Event::Start { flowlet: 1, connection: connection(), time_ns: now };
+        worker.plane.rounds = [(vec![start], 0), (vec![], 0)].into();
+        worker.take_events(now).unwrap();
+        exchange(&mut worker, &mut sessions, now);
+        worker.enforce().unwrap();
+        assert_eq!(worker.plane.rates, [(1, Some(1_000_000))]);
+        std::thread::sleep(Duration::from_nanos(2 * lifetime));
+        worker.turn(&mut [0; 2048]).unwrap();
+        assert_eq!(worker.plane.rates.last(), Some(&(1, None)));
     }
 
     #[test]
     fn flowlets_are_reported_without_path() {
         let config = config::tests::example("worker-path");
         let mut worker = worker(&config);
-        let connection =
-            Connection { local: ([10, 0, 0, 3], 5).into(), remote: ([10, 0, 0, 2], 80).into() };
-        worker.apply(Change::Started { number: 1, connection }, 1).unwrap();
-        let keys = [(EndpointId(3), config.key.clone())];
-        let mut sessions = Sessions::new(SessionsConfig::default(), &keys, [2; 32]).unwrap();
-        let (mut events, mut buffer) = (Vec::new(), [0; 2048]);
-        // A hello, its welcome, and a report.
-        for _ in 0..2 {
-            while let Some((_, length)) = worker.endpoint.transmit(1, &mut buffer) {
-                sessions.receive(&buffer[..length], 1, &mut events).unwrap();
-            }
-            while let Some((_, length)) = sessions.transmit(1, &mut buffer) {
-                worker.endpoint.receive(0, &buffer[..length], 1).unwrap();
-            }
-        }
+        worker.apply(Change::Started { number: 1, connection: connection() }, 1).unwrap();
+        let mut sessions = sessions(&config, SessionsConfig::default());
+        let events = exchange(&mut worker, &mut sessions, 1);
         let path = |event: &xoff_control::Event| match event {
             xoff_control::Event::Started { path, .. } => Some(*path),
             _ => None,
         };
         assert_eq!(events.iter().filter_map(path).collect::<Vec<_>>(), [UNKNOWN_PATH]);
+    }
+
+    #[test]
+    fn ends_are_counted_of_what_has_started() {
+        let config = config::tests::example("worker-counts");
+        let mut worker = worker(&config);
+        let stranger = Connection { remote: ([10, 0, 0, 99], 80).into(), ..connection() };
+        for (number, connection) in [(1, connection()), (2, stranger)] {
+            worker.apply(Change::Started { number, connection }, 1).unwrap();
+            worker.apply(Change::Ended { number }, 2).unwrap();
+        }
+        let Counts { started, ended, unknown_receivers, .. } = worker.counts;
+        assert_eq!((started, ended, unknown_receivers), (1, 1, 1));
     }
 
     #[test]

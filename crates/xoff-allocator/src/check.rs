@@ -66,12 +66,14 @@ impl Config {
 
     fn check_times(&self) -> Result<(), String> {
         let sessions = self.sessions();
-        if sessions.resend >= sessions.silence {
-            return Err("`resend` must be shorter than `silence`".into());
-        }
         if sessions.lifetime / 4 < self.iteration.0 {
             let why = "rates are renewed four times in it";
             return Err(format!("`lifetime` must be at least four times `iteration`: {why}"));
+        }
+        if sessions.resend >= sessions.silence {
+            return Err("`resend` must be shorter than `silence`: by default they are 10ms, or \
+                        three times `iteration` if that is longer, and 1s"
+                .into());
         }
         if sessions.lifetime > LONGEST_LIFETIME {
             return Err("`lifetime` must be at most 4294s, which is what messages can say".into());

@@ -102,7 +102,7 @@ impl DataPlane for BpfPlane {
         Some(unsafe { BorrowedFd::borrow_raw(self.ring.epoll_fd()) })
     }
 
-    fn interval(&self) -> Duration {
+    fn until_due(&self) -> Duration {
         Duration::MAX
     }
 

@@ -46,12 +46,12 @@ pub enum Event {
 
 /// What reports flowlets and paces their connections.
 pub trait DataPlane {
-    /// A descriptor that is readable when there are events. Without one, the agent asks every
-    /// [`DataPlane::interval`].
+    /// A descriptor that is readable when there are events.
     fn readable(&self) -> Option<BorrowedFd<'_>>;
 
-    /// How often to ask for events.
-    fn interval(&self) -> Duration;
+    /// The time after which to ask for events at the latest. Asking earlier, because the agent has
+    /// other work, costs little.
+    fn until_due(&self) -> Duration;
 
     /// Appends the events since the last call, in their order.
     fn events(&mut self, into: &mut Vec<Event>) -> io::Result<()>;

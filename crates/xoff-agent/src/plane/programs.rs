@@ -3,7 +3,8 @@
 //!
 //! A message has 8 bytes, in the byte order of the machine: what happens ([`START`] or [`END`]),
 //! then the program's descriptor of the socket. Both are numbers of 32 bits. A program can name
-//! sockets of its own only. The end of its connection ends its flowlets.
+//! sockets of its own only, and is forgotten if it names another file. The end of its connection
+//! ends its flowlets.
 //!
 //! Rates have no lease: they end with the plane. If its process is killed, a socket keeps its last
 //! rate until its program's next report, which fails and lifts the limit. What a socket has not
@@ -18,15 +19,17 @@ use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
-use rustix::fs::{Mode, chmod, fstat};
+use rustix::fs::{Mode, chmod};
 use rustix::net::{
     AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
-    listen, recv, socket_with,
+    listen, recv, socket_with, sockopt,
 };
 
-use super::sockets::{UNLIMITED, backlog_of, connection_of, copy_of};
+use super::sockets::{
+    Identity, NoCopy, UNLIMITED, after, backlog_of, connection_of, copy_of, identity_of,
+};
 use super::{DataPlane, Event};
-use crate::{clock::now_ns, sys};
+use crate::{clock::now_ns, closer::Closer, sys};
 
 /// A socket buffer gets data.
 pub const START: u32 = 1;
@@ -48,6 +51,8 @@ const LISTENER: u64 = 0;
 struct Program {
     stream: OwnedFd,
     process: OwnedFd,
+    /// Its user's.
+    closer: Closer,
 }
 
 /// A program's socket.
@@ -55,7 +60,8 @@ struct Program {
 struct Place {
     program: u64,
     number: i32,
-    inode: u64,
+    /// `None` if it could not be paced: it counts as closed.
+    identity: Option<Identity>,
 }
 
 /// Programs and their flowlets.
@@ -64,6 +70,8 @@ pub struct ProgramsPlane {
     listener: OwnedFd,
     epoll: OwnedFd,
     programs: BTreeMap<u64, Program>,
+    /// By user: one user's files that do not close are no other's matter.
+    closers: BTreeMap<u32, Closer>,
     flowlets: BTreeMap<u64, Place>,
     /// By program and descriptor.
     of_socket: BTreeMap<(u64, i32), u64>,
@@ -71,6 +79,7 @@ pub struct ProgramsPlane {
     draining: BTreeSet<(u64, i32)>,
     last_program: u64,
     last_flowlet: u64,
+    drain_due_ns: u64,
     scan_due_ns: u64,
 }
 
@@ -127,11 +136,13 @@ impl ProgramsPlane {
             listener,
             epoll,
             programs: BTreeMap::new(),
+            closers: BTreeMap::new(),
             flowlets: BTreeMap::new(),
             of_socket: BTreeMap::new(),
             draining: BTreeSet::new(),
             last_program: LISTENER,
             last_flowlet: 0,
+            drain_due_ns: 0,
             scan_due_ns: 0,
         })
     }
@@ -141,12 +152,18 @@ impl ProgramsPlane {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let Ok(stream) = accept_with(&self.listener, flags) else { return };
         let Ok(process) = sys::peer_process(stream.as_fd()) else { return };
+        let Ok(peer) = sockopt::socket_peercred(&stream) else { return };
+        self.closers.retain(|_, closer| !closer.is_unused());
+        let closer = self.closers.entry(peer.uid.as_raw()).or_default().clone();
+        if closer.is_stuck() {
+            return;
+        }
         let data = epoll::EventData::new_u64(self.last_program + 1);
         if self.programs.len() < PROGRAMS
             && epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN).is_ok()
         {
             self.last_program += 1;
-            self.programs.insert(self.last_program, Program { stream, process });
+            self.programs.insert(self.last_program, Program { stream, process, closer });
         }
     }
 
@@ -174,14 +191,19 @@ impl ProgramsPlane {
     }
 
     fn start(&mut self, program: u64, number: i32, into: &mut Vec<Event>) {
-        let process = self.programs.get(&program).map(|program| &program.process);
-        let Some(socket) = process.and_then(|process| copy_of(process, number)) else { return };
-        let (Some(connection), Ok(about)) = (connection_of(&socket), fstat(&socket)) else {
+        let Some(Program { process, closer, .. }) = self.programs.get(&program) else { return };
+        let socket = match copy_of(process, number, closer) {
+            Ok(socket) => socket,
+            Err(NoCopy::Closed) => return,
+            Err(NoCopy::File) => return self.forget(program, into),
+        };
+        let (Some(connection), Some(identity)) = (connection_of(&socket), identity_of(&socket))
+        else {
             return;
         };
-        let place = Place { program, number, inode: about.st_ino };
+        let place = Place { program, number, identity: Some(identity) };
         if let Some(known) = self.of_socket.get(&(program, number)) {
-            if self.flowlets.get(known).is_some_and(|known| known.inode == place.inode) {
+            if self.flowlets.get(known).is_some_and(|known| known.identity == place.identity) {
                 self.draining.remove(&(program, number));
                 return;
             }
@@ -236,8 +258,10 @@ impl ProgramsPlane {
     /// A copy of a flowlet's socket; `None` if it is closed.
     fn copy(&self, flowlet: u64) -> Option<OwnedFd> {
         let place = self.flowlets.get(&flowlet)?;
-        let copy = copy_of(&self.programs.get(&place.program)?.process, place.number)?;
-        fstat(&copy).is_ok_and(|about| about.st_ino == place.inode).then_some(copy)
+        let identity = place.identity?;
+        let Program { process, closer, .. } = self.programs.get(&place.program)?;
+        let copy = copy_of(process, place.number, closer).ok()?;
+        (identity_of(&copy) == Some(identity)).then_some(copy)
     }
 
     /// Ends flowlets of sockets that were closed without a report.
@@ -263,8 +287,9 @@ impl DataPlane for ProgramsPlane {
         Some(self.epoll.as_fd())
     }
 
-    fn interval(&self) -> Duration {
-        if self.draining.is_empty() { SCAN } else { DRAIN }
+    fn until_due(&self) -> Duration {
+        let drain_ns = if self.draining.is_empty() { u64::MAX } else { self.drain_due_ns };
+        Duration::from_nanos(self.scan_due_ns.min(drain_ns).saturating_sub(now_ns()))
     }
 
     fn events(&mut self, into: &mut Vec<Event>) -> io::Result<()> {
@@ -280,22 +305,30 @@ impl DataPlane for ProgramsPlane {
                 program => self.read(program, into),
             }
         }
-        for socket in self.draining.clone() {
-            self.drain(socket, into);
-        }
+        // The agent asks more often, with each report and each datagram of an allocator.
         let now = now_ns();
+        if self.drain_due_ns <= now {
+            for socket in self.draining.clone() {
+                self.drain(socket, into);
+            }
+            self.drain_due_ns = after(DRAIN);
+        }
         if self.scan_due_ns <= now {
-            self.scan_due_ns = now + SCAN.as_nanos() as u64;
             self.scan(into);
+            self.scan_due_ns = after(SCAN);
         }
         Ok(())
     }
 
     fn set_rate(&mut self, flowlet: u64, rate: Option<u64>) -> io::Result<()> {
-        match self.copy(flowlet) {
-            Some(copy) => sys::set_max_pacing_rate(copy.as_fd(), rate.unwrap_or(UNLIMITED)),
-            None => Ok(()),
+        let Some(copy) = self.copy(flowlet) else { return Ok(()) };
+        let paced = sys::set_max_pacing_rate(copy.as_fd(), rate.unwrap_or(UNLIMITED));
+        // One socket that cannot be paced must not end the rates of all others.
+        if let (Err(_), Some(place)) = (paced, self.flowlets.get_mut(&flowlet)) {
+            place.identity = None;
+            self.scan_due_ns = 0;
         }
+        Ok(())
     }
 
     /// Also the end of all rates, when the agent ends.
@@ -317,9 +350,11 @@ impl DataPlane for ProgramsPlane {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsRawFd;
 
+    use rustix::io::dup2;
     use rustix::net::{SendFlags, send};
 
     use super::*;
@@ -397,6 +432,57 @@ mod tests {
         assert!(!plane.is_live(2));
     }
 
+    /// Numbers of inodes are those of a file system: a file may have that of a socket.
+    #[test]
+    fn a_file_with_the_inode_of_a_socket_is_no_socket() {
+        let (mut plane, program) = plane("replaced");
+        let (sender, _receiver) = connection();
+        let mut sender = OwnedFd::from(sender);
+        report(&program, START, sender.as_raw_fd());
+        assert_eq!(events(&mut plane).len(), 1);
+        let file = std::fs::File::open("/proc/self/exe").unwrap();
+        dup2(&file, &mut sender).unwrap();
+        let known = plane.flowlets.get_mut(&1).unwrap().identity.as_mut().unwrap();
+        known.inode = identity_of(&file.into()).unwrap().inode;
+        plane.set_rate(1, Some(1_000_000)).unwrap();
+        plane.scan_due_ns = 0;
+        let ended = events(&mut plane);
+        assert!(matches!(ended[..], [Event::End { flowlet: 1, is_closed: true, .. }]), "{ended:?}");
+    }
+
+    /// However often the agent asks for events.
+    #[test]
+    fn last_bytes_are_looked_for_by_time() {
+        let (mut plane, program) = plane("drains");
+        let (sender, receiver) = connection();
+        sender.set_nonblocking(true).unwrap();
+        while (&sender).write(&[7; 65536]).is_ok() {}
+        report(&program, START, sender.as_raw_fd());
+        assert_eq!(events(&mut plane).len(), 1);
+        report(&program, END, sender.as_raw_fd());
+        assert_eq!(events(&mut plane), []);
+        assert!(plane.until_due() <= DRAIN);
+        // A close with unread data is a reset: nothing waits any more.
+        drop(receiver);
+        while backlog_of(&sender.as_fd().try_clone_to_owned().unwrap()) != Some(0) {}
+        plane.drain_due_ns = u64::MAX;
+        assert_eq!(events(&mut plane), []);
+        plane.drain_due_ns = 0;
+        assert!(matches!(events(&mut plane)[..], [Event::End { flowlet: 1, .. }]));
+    }
+
+    #[test]
+    fn a_program_that_names_a_file_is_forgotten() {
+        let (mut plane, program) = plane("file");
+        let (sender, _receiver) = connection();
+        report(&program, START, sender.as_raw_fd());
+        assert_eq!(events(&mut plane).len(), 1);
+        let file = std::fs::File::open("/proc/self/exe").unwrap();
+        report(&program, START, file.as_raw_fd());
+        assert!(matches!(events(&mut plane)[..], [Event::End { flowlet: 1, .. }]));
+        assert!(plane.programs.is_empty());
+    }
+
     #[test]
     fn rates_end_with_the_plane() {
         let (mut plane, program) = plane("ends");
@@ -413,7 +499,7 @@ mod tests {
     fn nonsense_ends_a_program_and_its_flowlets() {
         let (mut plane, program) = plane("nonsense");
         let (sender, _receiver) = connection();
-        for number in [-1, i32::MIN, i32::MAX, program.as_raw_fd(), 0] {
+        for number in [-1, i32::MIN, i32::MAX, program.as_raw_fd()] {
             report(&program, START, number);
             report(&program, END, number);
         }

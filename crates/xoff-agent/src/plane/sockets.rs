@@ -2,7 +2,7 @@
 //! `SO_MAX_PACING_RATE`.
 //!
 //! Flowlets shorter than the [`INTERVAL`] may not be seen, and a start is seen late by up to that
-//! time. New sockets are found each [`SCAN`] intervals. Rates have no lease: if the agent and its
+//! time. New sockets are found each [`SCAN`]. Rates have no lease: if the agent and its
 //! keeper are killed, sockets keep their last rate until they are closed, or until
 //! [`cleanup`](crate::cleanup). A limit that the application set itself is lost. What a socket has
 //! not sent when it is closed leaves at its last rate, after its flowlet has ended.
@@ -18,20 +18,29 @@ use rustix::net::{AddressFamily, SocketType, getpeername, getsockname, sockopt};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use super::{Connection, DataPlane, Event};
-use crate::{clock::now_ns, host, sys};
+use crate::{clock::now_ns, closer::Closer, host, sys};
 
 /// How often backlogs are looked at.
 pub const INTERVAL: Duration = Duration::from_millis(1);
-/// How often new sockets are looked for, in intervals.
-pub const SCAN: u64 = 20;
+/// How often new sockets are looked for.
+pub const SCAN: Duration = Duration::from_millis(20);
 pub(super) const UNLIMITED: u64 = u64::MAX;
 
 /// A connection of a process.
 #[derive(Debug)]
 struct Socket {
     connection: Connection,
-    inode: u64,
+    identity: Identity,
     flowlet: Option<u64>,
+    /// True if it could not be paced: it is left alone.
+    is_lost: bool,
+}
+
+/// What tells a socket from every other file. Other file systems have inodes of the same numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) device: u64,
+    pub(super) inode: u64,
 }
 
 /// Sockets of processes.
@@ -42,7 +51,9 @@ pub struct SocketsPlane {
     sockets: BTreeMap<(usize, i32), Socket>,
     of_flowlet: BTreeMap<u64, (usize, i32)>,
     last_flowlet: u64,
-    rounds: u64,
+    poll_due_ns: u64,
+    scan_due_ns: u64,
+    closer: Closer,
 }
 
 impl SocketsPlane {
@@ -63,7 +74,9 @@ impl SocketsPlane {
             sockets: BTreeMap::new(),
             of_flowlet: BTreeMap::new(),
             last_flowlet: 0,
-            rounds: 0,
+            poll_due_ns: 0,
+            scan_due_ns: 0,
+            closer: Closer::default(),
         })
     }
 
@@ -79,7 +92,7 @@ impl SocketsPlane {
     }
 
     fn copy(&self, (process, number): (usize, i32)) -> Option<OwnedFd> {
-        copy_of(&self.processes[process].1, number)
+        copy_of(&self.processes[process].1, number, &self.closer).ok()
     }
 
     fn scan(&mut self) {
@@ -92,8 +105,11 @@ impl SocketsPlane {
                     continue;
                 }
                 let Some(copy) = self.copy(place) else { continue };
-                if let (Some(connection), Ok(about)) = (connection_of(&copy), fstat(&copy)) {
-                    let socket = Socket { connection, inode: about.st_ino, flowlet: None };
+                if let (Some(connection), Some(identity)) =
+                    (connection_of(&copy), identity_of(&copy))
+                {
+                    let (flowlet, is_lost) = (None, false);
+                    let socket = Socket { connection, identity, flowlet, is_lost };
                     self.sockets.insert(place, socket);
                 }
             }
@@ -101,19 +117,80 @@ impl SocketsPlane {
     }
 
     /// Bytes that wait in a socket; `None` if the descriptor is another socket now.
-    fn backlog(&self, place: (usize, i32), inode: u64) -> Option<(u64, OwnedFd)> {
+    fn backlog(&self, place: (usize, i32), identity: Identity) -> Option<(u64, OwnedFd)> {
         let copy = self.copy(place)?;
-        let is_same = fstat(&copy).is_ok_and(|about| about.st_ino == inode);
-        let bytes = backlog_of(&copy).filter(|_| is_same)?;
-        Some((bytes, copy))
+        if identity_of(&copy) != Some(identity) {
+            return None;
+        }
+        Some((backlog_of(&copy)?, copy))
+    }
+
+    /// Looks at the backlogs of all sockets.
+    fn poll(&mut self, time_ns: u64, into: &mut Vec<Event>) {
+        let places: Vec<_> =
+            self.sockets.iter().map(|(&at, socket)| (at, socket.identity)).collect();
+        for (place, identity) in places {
+            let backlog = self.backlog(place, identity);
+            let is_gone = backlog.is_none();
+            let Some(socket) = self.sockets.get_mut(&place) else { continue };
+            let has_data = !socket.is_lost && backlog.as_ref().is_some_and(|(bytes, _)| *bytes > 0);
+            match socket.flowlet {
+                None if has_data => {
+                    self.last_flowlet += 1;
+                    let flowlet = self.last_flowlet;
+                    socket.flowlet = Some(flowlet);
+                    self.of_flowlet.insert(flowlet, place);
+                    let connection = socket.connection;
+                    into.push(Event::Start { flowlet, connection, time_ns });
+                }
+                Some(flowlet) if !has_data => {
+                    socket.flowlet = None;
+                    self.of_flowlet.remove(&flowlet);
+                    if let Some((_, copy)) = backlog {
+                        // The kernel uses the old rate until it computes one, at the next
+                        // acknowledgement.
+                        let _ = sys::set_max_pacing_rate(copy.as_fd(), UNLIMITED);
+                    }
+                    into.push(Event::End { flowlet, time_ns, is_closed: is_gone });
+                }
+                _ => {}
+            }
+            if is_gone {
+                self.sockets.remove(&place);
+            }
+        }
     }
 }
 
-/// A copy of a process's descriptor, if there is one of this number, which may be any. Close it at
-/// once after use: a connection is open until its last copy is closed.
-pub(super) fn copy_of(process: &OwnedFd, number: i32) -> Option<OwnedFd> {
+/// A time from now, so that work that takes long leaves the agent time for other work.
+pub(super) fn after(time: Duration) -> u64 {
+    now_ns() + time.as_nanos() as u64
+}
+
+/// Why there is no copy of a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoCopy {
+    /// There is none of this number.
+    Closed,
+    /// It is no socket, or too many of its owner's files are about to close.
+    File,
+}
+
+/// A copy of a process's socket by its descriptor's number, which may be any. Close it at once
+/// after use: a connection is open until its last copy is closed.
+pub(super) fn copy_of(process: &OwnedFd, number: i32, closer: &Closer) -> Result<OwnedFd, NoCopy> {
+    if closer.is_stuck() {
+        return Err(NoCopy::File);
+    }
+    let copy = || pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok();
     // The wrapper of the system call panics for negative ones.
-    (number >= 0).then(|| pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()).flatten()
+    let copy = (number >= 0).then(copy).flatten().ok_or(NoCopy::Closed)?;
+    closer.only_socket(copy).ok_or(NoCopy::File)
+}
+
+pub(super) fn identity_of(file: &OwnedFd) -> Option<Identity> {
+    let about = fstat(file).ok()?;
+    Some(Identity { device: about.st_dev, inode: about.st_ino })
 }
 
 /// Bytes in a socket's buffer that are not acknowledged. A connection that was reset or timed out
@@ -143,59 +220,37 @@ impl DataPlane for SocketsPlane {
         None
     }
 
-    fn interval(&self) -> Duration {
-        INTERVAL
+    fn until_due(&self) -> Duration {
+        Duration::from_nanos(self.poll_due_ns.saturating_sub(now_ns()))
     }
 
     fn events(&mut self, into: &mut Vec<Event>) -> io::Result<()> {
-        if self.rounds.is_multiple_of(SCAN) {
-            self.scan();
-        }
-        self.rounds += 1;
+        // The agent asks more often, with each datagram of an allocator.
         let time_ns = now_ns();
-        let places: Vec<_> = self.sockets.iter().map(|(&at, socket)| (at, socket.inode)).collect();
-        for (place, inode) in places {
-            let backlog = self.backlog(place, inode);
-            let is_gone = backlog.is_none();
-            let Some(socket) = self.sockets.get_mut(&place) else { continue };
-            let has_data = backlog.as_ref().is_some_and(|(bytes, _)| *bytes > 0);
-            match socket.flowlet {
-                None if has_data => {
-                    self.last_flowlet += 1;
-                    let flowlet = self.last_flowlet;
-                    socket.flowlet = Some(flowlet);
-                    self.of_flowlet.insert(flowlet, place);
-                    let connection = socket.connection;
-                    into.push(Event::Start { flowlet, connection, time_ns });
-                }
-                Some(flowlet) if !has_data => {
-                    socket.flowlet = None;
-                    self.of_flowlet.remove(&flowlet);
-                    if let Some((_, copy)) = backlog {
-                        // The kernel uses the old rate until it computes one, at the next
-                        // acknowledgement.
-                        let _ = sys::set_max_pacing_rate(copy.as_fd(), UNLIMITED);
-                    }
-                    into.push(Event::End { flowlet, time_ns, is_closed: is_gone });
-                }
-                _ => {}
-            }
-            if is_gone {
-                self.sockets.remove(&place);
-            }
+        if time_ns < self.poll_due_ns {
+            return Ok(());
         }
+        if time_ns >= self.scan_due_ns {
+            self.scan();
+            self.scan_due_ns = after(SCAN);
+        }
+        self.poll(time_ns, into);
+        self.poll_due_ns = after(INTERVAL);
         Ok(())
     }
 
     fn set_rate(&mut self, flowlet: u64, rate: Option<u64>) -> io::Result<()> {
         let Some(&place) = self.of_flowlet.get(&flowlet) else { return Ok(()) };
-        let Some(inode) = self.sockets.get(&place).map(|socket| socket.inode) else {
+        let Some(identity) = self.sockets.get(&place).map(|socket| socket.identity) else {
             return Ok(());
         };
-        match self.backlog(place, inode) {
-            Some((_, copy)) => sys::set_max_pacing_rate(copy.as_fd(), rate.unwrap_or(UNLIMITED)),
-            None => Ok(()),
+        let Some((_, copy)) = self.backlog(place, identity) else { return Ok(()) };
+        let paced = sys::set_max_pacing_rate(copy.as_fd(), rate.unwrap_or(UNLIMITED));
+        // One socket that cannot be paced must not end the rates of all others.
+        if let (Err(_), Some(socket)) = (paced, self.sockets.get_mut(&place)) {
+            socket.is_lost = true;
         }
+        Ok(())
     }
 
     fn extend_lease(&mut self, _until_ns: u64) -> io::Result<()> {
@@ -250,6 +305,10 @@ mod tests {
         };
         let mut events = Vec::new();
         let mut own = |plane: &mut SocketsPlane| {
+            plane.poll_due_ns = u64::MAX;
+            plane.events(&mut events).unwrap();
+            assert_eq!(events, [], "too early to look");
+            plane.poll_due_ns = 0;
             plane.events(&mut events).unwrap();
             let starts = events.drain(..).filter_map(|event| match event {
                 Event::Start { flowlet, connection: found, .. } if found == connection => {

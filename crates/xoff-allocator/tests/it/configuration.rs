@@ -24,6 +24,8 @@ fn mistakes_are_named_with_what_to_write() {
         ("iteration = \"5\"", switch, "a duration with its unit"),
         ("iterations = \"5ms\"", switch, "unknown field `iterations`"),
         ("iteration = \"26ms\"", switch, "`lifetime` must be at least four times `iteration`"),
+        ("iteration = \"400ms\"", switch, "`lifetime` must be at least four times `iteration`"),
+        ("iteration = \"400ms\"\nlifetime = \"2s\"", switch, "or three times `iteration`"),
         ("iteration = \"1ns\"\nlifetime = \"3ns\"", switch, "`lifetime` must be at least"),
         ("lifetime = \"4295s\"", switch, "`lifetime` must be at most 4294s"),
         ("flowlets = 0", switch, "`flowlets` must be from 1 to 65535"),

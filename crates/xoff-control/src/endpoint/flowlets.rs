@@ -152,8 +152,9 @@ impl Flowlets {
         true
     }
 
-    pub(super) fn end(&mut self, flowlet: u64) {
-        let Some(number) = self.of_flowlet.remove(&flowlet) else { return };
+    /// False if there is none of this number.
+    pub(super) fn end(&mut self, flowlet: u64) -> bool {
+        let Some(number) = self.of_flowlet.remove(&flowlet) else { return false };
         self.set_rate(number.into(), None);
         self.changed.remove(number.into());
         let slot = &mut self.slots[usize::from(number)];
@@ -163,6 +164,7 @@ impl Flowlets {
         } else {
             self.release(number.into());
         }
+        true
     }
 
     fn release(&mut self, number: u32) {

@@ -135,10 +135,10 @@ impl Endpoint {
         has_room
     }
 
-    /// A flowlet has ended. It gets no more rates.
-    pub fn end(&mut self, flowlet: u64, now: Nanos) {
+    /// A flowlet has ended. It gets no more rates. False if there is none of this number.
+    pub fn end(&mut self, flowlet: u64, now: Nanos) -> bool {
         self.advance(now);
-        self.flowlets.end(flowlet);
+        self.flowlets.end(flowlet)
     }
 
     /// The next rate that has changed.

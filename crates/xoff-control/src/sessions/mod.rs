@@ -471,16 +471,25 @@ impl Sessions {
     }
 
     fn has_more(&self, index: u32) -> bool {
-        let Session { welcome, reset, open, .. } = &self.sessions[index as usize];
+        let Session { welcome, reset, .. } = &self.sessions[index as usize];
+        welcome.is_some() || reset.is_some() || self.has_rates(index)
+    }
+
+    /// True if the open connection gets a datagram with rates, or one that renews them.
+    fn has_rates(&self, index: u32) -> bool {
         let has_rates =
             |open: &Open| open.owes || self.flows.has_pending(index) && open.sent.is_open();
-        welcome.is_some() || reset.is_some() || open.as_ref().is_some_and(has_rates)
+        self.sessions[index as usize].open.as_ref().is_some_and(has_rates)
     }
 
     fn write(&mut self, index: u32, now: Nanos, buffer: &mut [u8]) -> Option<usize> {
         if !self.has_more(index) {
             return None;
         }
+        // Rates come before the answer to a hello. If the hello is that of an endpoint whose rates
+        // have expired, because this side was late, they end its search for an allocator. After a
+        // welcome it would give up the connection and report all its flowlets again.
+        let has_rates = self.has_rates(index);
         let session = &mut self.sessions[index as usize];
         let header = |kind, (endpoint_token, allocator_token), sequence| Header {
             kind,
@@ -490,7 +499,7 @@ impl Sessions {
             sequence,
         };
         let key = &session.keys.down;
-        if let Some(token) = session.welcome.take() {
+        if let Some(token) = session.welcome.take_if(|_| !has_rates) {
             let header = header(Kind::Welcome, (token, session.offered), 0);
             let writer = Writer::new(buffer, &header);
             return Some(writer.welcome(self.config.keepalive_us(), self.config.flowlets, key));

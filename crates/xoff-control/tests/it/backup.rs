@@ -116,6 +116,26 @@ fn an_allocator_that_is_late_gets_no_flowlets_again() {
     assert!(world.agrees(0));
 }
 
+/// A process that does not run for a while finds the hellos of that time in its socket.
+#[test]
+fn an_allocator_that_reads_late_hellos_gets_no_flowlets_again() {
+    let mut world = two_allocators();
+    let before = world.allocators[0].sessions.stats;
+    for pause in [105, 115, 125, 150] {
+        world.allocators[0].is_late = true;
+        world.run(pause * MILLI);
+        assert_eq!(paced(&world), 0);
+        world.allocators[0].is_late = false;
+        world.run(5 * MILLI);
+        assert_eq!(paced(&world), 30, "its rates are valid again after {pause} ms");
+    }
+    let since = world.allocators[0].sessions.stats.since(&before);
+    assert_eq!((since.starts, since.ends, since.connections), (0, 0, 0));
+    let hellos: u64 = world.servers.iter().map(|server| server.endpoint.stats.hellos).sum();
+    assert!(hellos > 10, "{hellos}");
+    assert!(world.agrees(0));
+}
+
 /// All allocators have the endpoint's key: whoever copies a report to another allocator gets an
 /// authentic reset of the connection.
 #[test]

@@ -72,9 +72,29 @@ pub(crate) struct Allocator {
     pub(crate) sessions: Sessions,
     pub(crate) flows: BTreeMap<FlowIndex, (u32, u64)>,
     pub(crate) is_up: bool,
+    /// True while its process does not run: what arrives waits in its socket.
+    pub(crate) is_late: bool,
+    waiting: Vec<Vec<u8>>,
 }
 
 impl Allocator {
+    fn new(sessions: Sessions) -> Self {
+        let (flows, waiting) = (BTreeMap::new(), Vec::new());
+        Self { sessions, flows, is_up: true, is_late: false, waiting }
+    }
+
+    /// Receives what has arrived, unless it is late.
+    fn receive(&mut self, now: Nanos) {
+        if self.is_late {
+            return;
+        }
+        let mut events = Vec::new();
+        for datagram in std::mem::take(&mut self.waiting) {
+            let _ = self.sessions.receive(&datagram, now, &mut events);
+            self.apply(&mut events);
+        }
+    }
+
     fn apply(&mut self, events: &mut Vec<Event>) {
         for event in events.drain(..) {
             match event {
@@ -150,8 +170,8 @@ impl World {
             world.servers.push(Server { endpoint, live: BTreeMap::new() });
         }
         for _ in 0..allocators {
-            let sessions = world.new_sessions();
-            world.allocators.push(Allocator { sessions, flows: BTreeMap::new(), is_up: true });
+            let allocator = Allocator::new(world.new_sessions());
+            world.allocators.push(allocator);
         }
         world
     }
@@ -174,8 +194,7 @@ impl World {
     }
 
     pub(crate) fn restart_allocator(&mut self, number: usize) {
-        let sessions = self.new_sessions();
-        self.allocators[number] = Allocator { sessions, flows: BTreeMap::new(), is_up: true };
+        self.allocators[number] = Allocator::new(self.new_sessions());
     }
 
     pub(crate) fn start(&mut self, server: usize) {
@@ -219,7 +238,7 @@ impl World {
     pub(crate) fn tick(&mut self) {
         self.ticks += 1;
         self.now += TICK;
-        let (now, mut events) = (self.now, Vec::new());
+        let now = self.now;
         while self.in_flight.first().is_some_and(|first| first.0 <= now) {
             let (_, _, to, datagram) = self.in_flight.pop_first().unwrap();
             match to {
@@ -229,12 +248,13 @@ impl World {
                 To::Allocator(number, _) => {
                     let allocator = &mut self.allocators[number];
                     if allocator.is_up {
-                        let _ = allocator.sessions.receive(&datagram, now, &mut events);
-                        allocator.apply(&mut events);
+                        allocator.waiting.push(datagram);
+                        allocator.receive(now);
                     }
                 }
             }
         }
+        self.allocators.iter_mut().for_each(|allocator| allocator.receive(now));
         let mut buffer = [0; 1500];
         for number in 0..self.servers.len() {
             self.servers[number].take_rates();
@@ -247,7 +267,8 @@ impl World {
             self.servers[number].take_rates();
         }
         for number in 0..self.allocators.len() {
-            if self.allocators[number].is_up && self.ticks.is_multiple_of(self.iteration) {
+            let Allocator { is_up, is_late, .. } = self.allocators[number];
+            if is_up && !is_late && self.ticks.is_multiple_of(self.iteration) {
                 self.iterate(number);
             }
         }

@@ -21,7 +21,9 @@ impl FlowtuneHosts {
             Message::Start { flowlet, dst, label } => {
                 endpoint.start(flowlet.into(), endpoint_id(dst), label, nanos(now));
             }
-            Message::End { flowlet } => endpoint.end(flowlet.into(), nanos(now)),
+            Message::End { flowlet } => {
+                endpoint.end(flowlet.into(), nanos(now));
+            }
             other => unreachable!("{other:?} is not a message of an agent"),
         }
     }
