@@ -2066,7 +2066,8 @@ class Pfc(TypedDict, total=False):
     headroom_factor: int
     """Headroom of an ingress, as a multiple of the rate x propagation delay of its link. Two cover
     the round trip of a pause; the third covers frames already being sent (the HPCC simulator's 3).
-    Default: 3
+    On slow or short links they exceed it, and packets may be dropped: `xoff check` says how much a
+    headroom has to hold. Default: 3
     """
     headroom_oversubscription: float
     """The headrooms of all ingresses and classes come from one pool that is this many times smaller
@@ -4225,7 +4226,8 @@ class Settings(TypedDict, total=False):
     headroom_factor: int
     """pfc: Headroom of an ingress, as a multiple of the rate x propagation delay of its link. Two
     cover the round trip of a pause; the third covers frames already being sent (the HPCC
-    simulator's 3). Default: 3
+    simulator's 3). On slow or short links they exceed it, and packets may be dropped: `xoff check`
+    says how much a headroom has to hold. Default: 3
     """
     headroom_oversubscription: float
     """pfc: The headrooms of all ingresses and classes come from one pool that is this many times

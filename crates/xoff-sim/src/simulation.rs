@@ -145,6 +145,8 @@ pub struct Simulation {
     outstanding_then: Outstanding,
     requests: Requests,
     jobs: Jobs,
+    /// The traffic classes of all flows so far, a bit for each.
+    used_classes: u8,
     /// The last flow so far of each chain of successive flows, by source and chain.
     chains: FxHashMap<(u16, u32), FlowId>,
     /// Flows with a trigger: measured whenever they begin.
@@ -243,6 +245,7 @@ impl Simulation {
             outstanding: 0,
             outstanding_then: Outstanding::default(),
             requests: Requests::new(classes.len(), plan.row_every),
+            used_classes: 0,
             chains: FxHashMap::default(),
             triggered: FxHashSet::default(),
             finished: Vec::new(),
@@ -364,6 +367,7 @@ impl Simulation {
                 source: arrival.source,
                 class: arrival.priority,
             };
+            self.used_classes |= 1 << arrival.priority;
             self.follow(id, arrival);
             if self.hand_over(start, arrival) {
                 self.count_start(&start, arrival.stop != Ps::NEVER);

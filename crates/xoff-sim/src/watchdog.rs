@@ -98,7 +98,7 @@ fn losses(setup: &Setup, limit: Ps, partitions: &[Partition]) -> String {
     let mut text = String::new();
     if dropped > 0 {
         text += &format!("\n  switches dropped {dropped} packets");
-        text.extend(setup.short_headrooms().iter().map(|short| format!("\n  {short}")));
+        text.extend(setup.why_dropped().iter().map(|reason| format!("\n  {reason}")));
     }
     text.extend(lost_on_links(setup, partitions).map(|lost| format!("\n  {lost}")));
     // A case of the HPCC simulator has other settings.

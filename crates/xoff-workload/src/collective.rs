@@ -13,6 +13,7 @@ mod tests;
 mod tree;
 mod two_steps;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use xoff_core::files::digest_of;
@@ -230,17 +231,19 @@ impl CollectiveConfig {
 
     /// The sizes of the messages of its job.
     fn mix(&self, job: &Staged) -> Mix {
-        // All ranks send messages of the same sizes, unless a file gives each its own.
-        let different = if self.loads.is_empty() { 1 } else { job.hosts().len() as u32 };
+        // All ranks send messages of the same sizes, unless some are more popular than others.
+        let alike = self.loads.is_empty() && self.skew == 0.0;
+        let different = if alike { 1 } else { job.hosts().len() as u32 };
         let pattern = &job.pattern;
         let of_rank = |rank| (0..pattern.stages()).map(move |stage| (stage, rank));
         let stages = (0..different).flat_map(of_rank);
         let sends = stages.flat_map(|(stage, rank)| pattern.stage(0, stage, rank).sends);
-        // A message without bytes still has a header, and counts as one byte.
-        let sizes = sends.map(|(_, bytes)| bytes.max(1)).collect();
+        // Many are of one size: of one byte, if they have none.
+        let mut sizes = BTreeMap::new();
+        sends.for_each(|(_, bytes)| *sizes.entry(bytes.max(1)).or_insert(0) += 1);
         let in_round = u64::from(job.parts.count()) * pattern.messages_in_all();
         let mut mix = Mix::default();
-        mix.add_flows(Frequency::InAll(in_round as f64 * f64::from(job.rounds())), sizes);
+        mix.add_counted(Frequency::InAll(in_round as f64 * f64::from(job.rounds())), &sizes);
         mix
     }
 

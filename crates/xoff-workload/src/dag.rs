@@ -209,8 +209,8 @@ impl RankOps {
     }
 }
 
-/// The first of `count` things that waits for itself (Kahn's algorithm). The second thing of an
-/// edge waits for the first.
+/// One of `count` things that waits for itself, the first of its circle (Kahn's algorithm). The
+/// second thing of an edge waits for the first.
 pub(crate) fn stuck(count: usize, edges: impl Iterator<Item = (u32, u32)>) -> Option<usize> {
     let mut waiting = vec![0u32; count];
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); count];

@@ -1,5 +1,7 @@
 //! The sizes of all flows of a workload together, as far as they are known before the run.
 
+use std::collections::BTreeMap;
+
 use xoff_core::{Bytes, Ps};
 
 use crate::sizes::{Reading, SizeTable};
@@ -52,6 +54,13 @@ impl Mix {
     pub fn add_flows(&mut self, frequency: Frequency, sizes: Vec<u64>) {
         if !sizes.is_empty() {
             self.add(frequency, SizeTable::of_flows(sizes), Reading::Step);
+        }
+    }
+
+    /// Adds flows of these sizes, with the number of each.
+    pub fn add_counted(&mut self, frequency: Frequency, sizes: &BTreeMap<u64, u64>) {
+        if !sizes.is_empty() {
+            self.add(frequency, SizeTable::of_counts(sizes), Reading::Step);
         }
     }
 

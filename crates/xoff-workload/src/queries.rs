@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use xoff_core::knobs::{Effect, Knob, Value, because};
+use xoff_core::knobs::{Knob, Value};
 use xoff_core::rng::Purpose;
 use xoff_core::{Bytes, HostId, Ps, Rng};
 
@@ -49,11 +49,11 @@ xoff_core::knobs! {
         /// Web requests per second and client outside bursts, a Poisson process.
         rate: f64 = 1000.0,
         /// Web requests per second and client in a burst.
-        burst_rate: f64 = 0.0 => [Effect::Unless(no_bursts)],
+        burst_rate: f64 = 0.0,
         /// Duration of a burst; 0: no bursts.
         burst: Ps = Ps(0),
         /// Time from one burst to the next, for all clients at once. The first burst is at `start`.
-        period: Ps = Ps::from_us(50_000) => [Effect::Unless(no_bursts)],
+        period: Ps = Ps::from_us(50_000),
         /// The priority of the packets of a web request, drawn uniformly from this list.
         priorities: String = "0".to_owned(),
         /// Start of the web requests.
@@ -63,11 +63,6 @@ xoff_core::knobs! {
         /// The name of these flows, queries and web requests in the results.
         class: String = "query".to_owned(),
     }
-}
-
-/// The reason that settings of bursts have no effect, if they have none.
-fn no_bursts(queries: &QueriesConfig) -> Option<String> {
-    because(queries.burst == Ps(0), "burst = \"0s\"")
 }
 
 /// The most queries of one web request.
@@ -197,6 +192,9 @@ impl QueriesConfig {
     /// The rate of all clients together.
     fn bursts(&self, clients: usize) -> Result<Bursts, String> {
         let Self { burst, period, burst_rate, .. } = *self;
+        if burst == Ps(0) && burst_rate > 0.0 {
+            return Err("burst_rate has no effect with burst = \"0s\"".into());
+        }
         if burst >= period {
             return Err(format!("burst is {burst}: it must be shorter than period ({period})"));
         }

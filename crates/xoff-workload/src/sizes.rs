@@ -1,5 +1,7 @@
 //! Flow-size distributions, given as tables of their cumulative distribution.
 
+use std::collections::BTreeMap;
+
 use xoff_core::Digest;
 use xoff_core::Rng;
 
@@ -73,6 +75,20 @@ impl SizeTable {
         };
         let mut points = vec![Point { size: sizes[0] as f64, cdf: 0.0 }];
         points.extend(sizes.iter().enumerate().map(point));
+        Self { points }
+    }
+
+    /// The same for sizes with the number of each.
+    #[must_use]
+    pub fn of_counts(sizes: &BTreeMap<u64, u64>) -> Self {
+        let all = sizes.values().sum::<u64>() as f64;
+        let least = sizes.keys().next().copied().unwrap_or_default();
+        let mut points = vec![Point { size: least as f64, cdf: 0.0 }];
+        let mut before = 0;
+        for (&size, count) in sizes {
+            before += count;
+            points.push(Point { size: size as f64, cdf: before as f64 / all });
+        }
         Self { points }
     }
 

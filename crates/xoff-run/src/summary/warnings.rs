@@ -102,7 +102,7 @@ fn of_drops(simulation: &Simulation, drops: u64) -> Vec<String> {
     if drops == 0 {
         return Vec::new();
     }
-    let reasons = simulation.setup().short_headrooms().into_iter();
+    let reasons = simulation.setup().why_dropped().into_iter();
     reasons.map(|reason| format!("switches dropped {drops} packets: {reason}")).collect()
 }
 

@@ -44,6 +44,8 @@ pub(crate) struct State<'a> {
     pub(crate) partitions: &'a [Partition],
     /// The place of each port of the topology.
     pub(crate) place: &'a [Place],
+    /// Whether all flows so far are of one traffic class.
+    pub(crate) one_class: bool,
 }
 
 impl State<'_> {

@@ -17,7 +17,7 @@ impl Setup {
         let reaction = Reaction {
             rate: port.rate.0,
             delay: port.delay,
-            mtu: self.hosts.frame.payload.0 + u64::from(self.hosts.overhead()),
+            mtu: self.hosts.longest_packet(),
             frame: self.switch.hop.frame_bytes().into(),
             response: Ps(0),
             generation: Ps(0),
@@ -26,13 +26,15 @@ impl Setup {
         Bytes(reaction.headroom() + reaction.granularity())
     }
 
-    /// Whether pauses keep a switch from dropping packets: all its neighbours obey them, all
-    /// packets are of one class, and what still arrives fits into the headrooms.
+    /// Whether pauses keep a switch from dropping packets of one class: all its neighbours obey
+    /// them, and what still arrives fits into the headrooms.
     pub(crate) fn pauses_suffice(&self, node: NodeId) -> bool {
         let Setup { switch, hosts, .. } = self;
+        // A frame that resumes may wait ahead of the one that pauses, and times are rounded.
+        let spare = hosts.longest_packet() + u64::from(switch.hop.frame_bytes());
         let fits = |port: &Port| {
             let headroom = switch.hop.headroom(&port.into());
-            headroom.is_some_and(|headroom| headroom >= self.after_pause(port))
+            headroom.is_some_and(|headroom| headroom.0 >= self.after_pause(port).0 + spare)
         };
         let reliable = self.faults.is_empty()
             && self.receive_errors.is_empty()
@@ -65,7 +67,8 @@ impl Setup {
         // What classes without a share of their own have differs from link to link.
         let own = |port: &Port| hop.headroom(&port.into());
         let lacks = |port: &&Port| own(port).is_some_and(|bytes| bytes < self.after_pause(port));
-        let short = ports().filter(lacks).filter(|_| !by_class.is_complete());
+        let all_have_own = by_class.every(|own| own.lossy || own.headroom.is_some());
+        let short = ports().filter(lacks).filter(|_| !all_have_own);
         if let Some(port) = short.max_by_key(|port| self.after_pause(port)) {
             let of = format!("{}.headroom_factor gives", hop.own_section());
             found.extend(own(port).map(|headroom| text(&of, headroom, port)));
@@ -76,5 +79,12 @@ impl Setup {
             Some(text(&format!("class {class} of buffer.by_class has"), headroom, port))
         }));
         found
+    }
+
+    /// The headrooms that explain drops of switches. Where classes have shares of their own, a
+    /// lossy one may have lost the packets.
+    #[must_use]
+    pub fn why_dropped(&self) -> Vec<String> {
+        if self.switch.buffer.by_class.is_empty() { self.short_headrooms() } else { Vec::new() }
     }
 }

@@ -263,6 +263,10 @@ fn wrong_settings_say_why() {
         "rate and burst_rate are 0: no web request would ever arrive"
     );
     assert_eq!(
+        error(QueriesConfig { burst_rate: 5.0, ..default() }),
+        "burst_rate has no effect with burst = \"0s\""
+    );
+    assert_eq!(
         error(QueriesConfig { burst: Ps::from_us(50_000), ..default() }),
         "burst is 50ms: it must be shorter than period (50ms)"
     );

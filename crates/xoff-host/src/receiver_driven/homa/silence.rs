@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares with a search of all messages; and each is looked at once per arrival at most.
+        /// Compares with a search of all messages.
         #[test]
         fn the_longest_silence_is_that_of_a_search(
             steps in prop::collection::vec((0u8..4, 0usize..20, 0u64..10), 1..200),

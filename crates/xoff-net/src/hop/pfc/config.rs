@@ -17,8 +17,8 @@ knobs! {
         resume_offset: Bytes = Bytes(3072),
         /// Headroom of an ingress, as a multiple of the rate x propagation delay of its link. Two
         /// cover the round trip of a pause; the third covers frames already being sent (the HPCC
-        /// simulator's 3). On slow or short links these are more than that, and packets are
-        /// dropped: `xoff check` says how much each headroom has to hold.
+        /// simulator's 3). On slow or short links they exceed it, and packets may be dropped:
+        /// `xoff check` says how much a headroom has to hold.
         headroom_factor: u32 = 3,
         /// The headrooms of all ingresses and classes come from one pool that is this many times
         /// smaller than their sum (SONiC's `over_subscribe_ratio`, by default 2 there). A packet
