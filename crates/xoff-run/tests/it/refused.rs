@@ -399,7 +399,6 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
         ("tcp-newreno", "tcp.min_rto=2s", "min_rto must be at most max_rto"),
         ("tcp-newreno", "tcp.initial_rto=1us", "initial_rto must be from min_rto to max_rto"),
         ("tcp-newreno", "tcp.initial_rto=2s", "initial_rto must be from min_rto to max_rto"),
-        ("ns3-cubic", "tcp.initial_rto=9ms", "handshake_rtt: the handshake has measured"),
         ("irn", "tcp.min_rto=1us", "transport.recovery = \"selective-repeat\""),
         ("tcp-newreno", "cubic.beta=0.5", "transport.congestion = \"newreno\""),
         ("tcp-cubic", "cubic.beta=1", "beta must be above 0 and below 1"),
@@ -409,6 +408,10 @@ fn settings_that_mean_nothing_to_tcp_are_refused() {
     ] {
         assert_refused(scheme, setting, said);
     }
+    let overrides = ["scheme=tcp-cubic", "tcp.handshake_rtt=50us", "tcp.initial_rto=9ms"];
+    let problems =
+        Run::open(SCENARIO, "test.toml", &overrides.map(String::from), Threads::ONE).err();
+    assert!(problems.unwrap().to_string().contains("handshake_rtt: the handshake has measured"));
     // The recovery alone works with any control, which then has its own window.
     let overrides = ["scheme=hpcc", "transport.recovery=sack", "tcp.initial_window_packets=5"];
     let problems =
