@@ -158,7 +158,7 @@ def test_groups_that_a_trace_does_not_use_are_left_out(tmp_path):
     groups.write_text('{"1": [0, 1]}')
     text = importing.scenario_of(tmp_path / "trace", tmp_path)
     assert "groups" not in tomllib.loads(text)["traffic"][0]
-    # Those that were asked for are not.
+    # Groups that were asked for are not.
     with pytest.raises(xoff.errors.ScenarioError, match="names none of its groups"):
         importing.scenario_of(tmp_path / "trace", tmp_path, "pfc", {"groups": str(groups)})
 

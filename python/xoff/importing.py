@@ -95,7 +95,7 @@ def scenario_of(
 def _checked(trace: Trace, scheme: str, where: str, *, found: bool) -> dict[str, str]:
     """Return what the engine derives from a trace.
 
-    Groups that were `found` beside a trace, not given, are left out if it uses none of them.
+    Groups that were `found` next to a trace, not given, are left out if it uses none of them.
     """
     try:
         return _derived(api.check(Source(_text(trace, scheme, [], 1.0), where)))

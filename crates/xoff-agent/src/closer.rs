@@ -1,4 +1,4 @@
-//! Copies of other processes' descriptors, of which only sockets are used. A file may be of a file
+//! Copies of other processes' descriptors. Only sockets are used. A file may be of a file
 //! system in user space, which need not answer: looking at such a file and closing it may take
 //! forever.
 
@@ -20,7 +20,7 @@ pub(crate) struct Closer(Arc<AtomicUsize>);
 impl Closer {
     /// Passes a socket on, and closes any other file without waiting for it.
     pub(crate) fn only_socket(&self, copy: OwnedFd) -> Option<OwnedFd> {
-        // The kernel answers for what is no socket without asking its file system.
+        // The kernel answers for a file that is no socket without asking its file system.
         if sockopt::socket_domain(&copy).is_ok() {
             return Some(copy);
         }

@@ -203,7 +203,7 @@ mod tests {
             assert!(error.to_string().contains(&name), "{error}");
         }
         fs::remove_file(path).unwrap();
-        // One that cannot be read does not keep others from being read.
+        // A file that cannot be read does not keep others from being read.
         let stems = Ok(["a", "b", "c", "d"].map(str::to_owned).into());
         let (all, result) = read_all(stems, |stem| match stem.as_str() {
             "a" => Ok(None),

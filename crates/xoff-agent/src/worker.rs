@@ -162,7 +162,7 @@ impl<'a, P: DataPlane> Worker<'a, P> {
                 }
             }
             Change::Ended { number } => {
-                // Those that it has not started, to unknown receivers, do not count.
+                // Flowlets that it has not started, to unknown receivers, do not count.
                 if self.endpoint.end(number, now) {
                     self.counts.ended += 1;
                     self.trace("ended", number, None);

@@ -162,10 +162,7 @@ knobs! {
         max_rto: Ps = Ps::from_us(1_000_000),
         /// Retransmission timeout before the first measured round trip (RFC 6298: 1 s; the same
         /// scripts: the least timeout).
-        initial_rto: Ps = Ps::from_us(1000) => [Effect::Unless(|tcp| because(
-            tcp.handshake_rtt > Ps(0),
-            "handshake_rtt: the handshake has measured a round trip",
-        ))],
+        initial_rto: Ps = Ps::from_us(1000),
         /// NewReno: a marked packet halves the window, at most once a window (RFC 3168).
         ecn: bool = false => [Effect::Needs(TCP_MARKS)],
         /// Round-trip time measured before the first data, by the handshake that opened the

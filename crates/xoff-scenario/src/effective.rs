@@ -4,8 +4,6 @@ use xoff_core::knobs::Knobs;
 use xoff_core::{HostId, Ps};
 use xoff_net::topo::Topology;
 
-use crate::traffic;
-
 /// A section, an entry of a list, or the top level.
 #[derive(Debug)]
 struct Table {
@@ -72,7 +70,7 @@ impl Effective {
 
     /// Values derived from the network.
     pub fn derive_network(&mut self, topology: &Topology, base_rtt: Ps) {
-        let capacity = traffic::capacity(topology);
+        let capacity = crate::capacity::capacity(topology);
         let line = topology.port_of_host(HostId(0)).rate;
         self.derive("hosts", topology.servers());
         self.derive("switches", topology.nodes() - topology.hosts);

@@ -4,6 +4,7 @@
 //! Nothing is silent. A misspelt key, a wrong unit, or a setting without effect is an error that
 //! shows its place and suggests the likely name. All errors are reported together.
 
+pub mod capacity;
 pub mod diagnostic;
 pub mod document;
 pub mod effective;

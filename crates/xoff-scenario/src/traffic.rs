@@ -5,13 +5,13 @@ mod extent;
 use std::path::Path;
 use std::sync::Arc;
 
+use xoff_core::BitRate;
 use xoff_core::knobs::Knob as _;
 use xoff_core::program::Job;
-use xoff_core::{BitRate, HostId};
-use xoff_net::topo::{Routes, Topology};
+use xoff_net::topo::Routes;
 use xoff_workload::{
-    CLASSES, Capacity, Context, Crowd, Grouping, Mix, Offer, Racks, Source, Traffic, TrafficConfig,
-    TrafficKind, tables,
+    CLASSES, Capacity, Context, Crowd, Mix, Offer, Source, Traffic, TrafficConfig, TrafficKind,
+    tables,
 };
 
 use crate::diagnostic::Place;
@@ -83,26 +83,6 @@ struct Builder<'a> {
     balances: bool,
     /// The result, without traffic and load.
     flows: Flows,
-}
-
-/// The capacity of a network.
-#[must_use]
-pub fn capacity(topology: &Topology) -> Capacity {
-    let (core, _) = topology.capacities();
-    let racks = topology.racks().map(|(hosts, uplinks)| Racks { hosts, uplinks });
-    let ports = |host: HostId| {
-        let ports = topology.ports_of(host.node());
-        // The first one is the NIC's. A GPU's link inside its server is no part of the network.
-        if topology.in_server.is_some() { &ports[..1] } else { ports }
-    };
-    let rates = |host| ports(host).iter().map(|port| port.rate);
-    let leaf = |host| topology.switch_index(topology.neighbour(topology.port_of_host(host))) as u32;
-    let leaves = topology.server_ids().map(leaf).collect();
-    let grouping = Grouping { leaves, in_server: topology.in_server };
-    let host_rates = topology.server_ids().map(|host| BitRate::total(rates(host))).collect();
-    let fastest = |host: HostId| topology.ports_of(host.node()).iter().map(|port| port.rate).max();
-    let line_rates = topology.server_ids().filter_map(fastest).collect();
-    Capacity { core, host_rates, line_rates, racks, grouping }
 }
 
 /// The input of traffic sources.
@@ -282,9 +262,10 @@ pub fn size_table(name: &str) -> Result<Vec<(f64, f64)>, String> {
 #[cfg(test)]
 mod tests {
     use xoff_core::{NodeId, Ps};
-    use xoff_net::topo::{Link, RailConfig, rail};
+    use xoff_net::topo::{Link, RailConfig, Topology, rail};
 
     use super::*;
+    use crate::capacity::capacity;
 
     /// The capacity of a network, and what the effective scenario says of it.
     fn capacity_and_text(topology: &Topology) -> (Capacity, String) {

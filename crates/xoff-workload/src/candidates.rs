@@ -74,7 +74,7 @@ impl Drawing<'_> {
         self.candidates.hosts[self.places.index(place)]
     }
 
-    /// Draws one that is no candidate any more.
+    /// Draws a host that is no candidate any more.
     pub(crate) fn take(&mut self, rng: &mut Rng) -> HostId {
         let place = rng.below(self.places.count as u64) as usize;
         self.places.count -= 1;
@@ -87,7 +87,7 @@ impl Drawing<'_> {
         self.exchange(from, place)
     }
 
-    /// Exchanges the hosts at two places. Returns the one that comes to the second.
+    /// Exchanges the hosts at two places. Returns the host that comes to the second.
     fn exchange(&mut self, from: usize, to: usize) -> HostId {
         let (from, to) = (self.places.index(from), self.places.index(to));
         let Candidates { hosts, exchanges } = &mut *self.candidates;

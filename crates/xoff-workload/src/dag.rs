@@ -228,7 +228,7 @@ pub(crate) fn stuck(count: usize, edges: impl Iterator<Item = (u32, u32)>) -> Op
         }
     }
     let first = waiting.iter().position(|&left| left > 0)?;
-    // What is left waits for itself, or for something that does. Each thing waits for another one
+    // What is left waits for itself, or for something that does. Each thing waits for another thing
     // that is left, so going back along these leads to a circle.
     let mut before = vec![first; count];
     for thing in (0..count).filter(|&thing| waiting[thing] > 0) {

@@ -475,7 +475,7 @@ impl Sessions {
         welcome.is_some() || reset.is_some() || self.has_rates(index)
     }
 
-    /// True if the open connection gets a datagram with rates, or one that renews them.
+    /// True if the open connection gets a datagram with rates, or a datagram that renews them.
     fn has_rates(&self, index: u32) -> bool {
         let has_rates =
             |open: &Open| open.owes || self.flows.has_pending(index) && open.sent.is_open();

@@ -3,8 +3,8 @@
 use xoff_run::Run;
 use xoff_sim::Threads;
 
-/// Sixteen hosts on slow links, where few packets are on the wire: a headroom in proportion to these
-/// holds not even one packet.
+/// Sixteen hosts on slow links, where few packets are on the wire: a headroom in proportion to
+/// these holds not even one packet.
 fn text(headroom_factor: u32) -> String {
     format!(
         "scheme = \"pfc\"\n[network]\ntopology = \"star\"\n[star]\nhosts = 16\nrate = \"2Gbps\"\n\
@@ -31,8 +31,8 @@ fn pfc_says_why_it_drops_packets() {
     assert!(drops > 0);
     let said = format!(
         "switches dropped {drops} packets: pfc.headroom_factor gives a headroom of 750B, but up to \
-         3707B arrive after a pause over a link of 2Gbps with a delay of 1us: packets of a lossless \
-         class may be dropped"
+         3707B arrive after a pause over a link of 2Gbps with a delay of 1us: packets of a \
+         lossless class may be dropped"
     );
     assert!(warnings.contains(&said), "{warnings:?}");
     let (drops, warnings) = summary(15);

@@ -160,7 +160,7 @@ impl Resolver<'_> {
         span: Option<Span>,
     ) -> Option<Flows> {
         let one_class = spec.one_class();
-        let capacity = traffic::capacity(topology);
+        let capacity = crate::capacity::capacity(topology);
         let one_class = one_class.as_deref();
         let partial = topology.is_partial.then_some(routes);
         let basis = Basis { capacity: &capacity, seed, span, one_class, partial };

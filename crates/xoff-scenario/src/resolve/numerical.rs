@@ -94,7 +94,7 @@ impl Resolver<'_> {
         let config = self.fluid_config();
         let (topology, routes) = topology?;
         let span = config.as_ref().map(Span::of_fluid);
-        let capacity = traffic::capacity(&topology);
+        let capacity = crate::capacity::capacity(&topology);
         let one_class = Some("engine = \"fluid\" has no queues");
         let partial = topology.is_partial.then_some(&routes);
         let basis = Basis { capacity: &capacity, seed, span, one_class, partial };

@@ -30,7 +30,7 @@ impl Setup {
     /// them, and what still arrives fits into the headrooms.
     pub(crate) fn pauses_suffice(&self, node: NodeId) -> bool {
         let Setup { switch, hosts, .. } = self;
-        // A frame that resumes may wait ahead of the one that pauses, and times are rounded.
+        // A frame that resumes may wait ahead of a frame that pauses, and times are rounded.
         let spare = hosts.longest_packet() + u64::from(switch.hop.frame_bytes());
         let fits = |port: &Port| {
             let headroom = switch.hop.headroom(&port.into());

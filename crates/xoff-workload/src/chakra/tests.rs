@@ -391,7 +391,7 @@ fn parts_of_operations_that_a_trace_lacks_are_refused() {
 #[test]
 fn groups_that_a_trace_does_not_name_are_refused() {
     let config = ChakraConfig { groups: "g.json".into(), ..config() };
-    // One that is named is enough.
+    // A single named one is enough.
     offered(&config, &pair(Some(0), "low")).unwrap();
     for kind in [None, Some(0)] {
         let found = offered(&config, &pair(kind, "")).unwrap_err();

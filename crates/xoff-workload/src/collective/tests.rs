@@ -308,7 +308,7 @@ fn a_file_gives_each_rank_shares_of_its_own() {
     assert_eq!(outcome.sent.len(), 6);
 }
 
-/// One rank shares its 300 bytes out among three others, each of which sends all to one, but for
+/// One rank shares its 300 bytes out among three others, and each of these sends all to one, except
 /// messages of one byte: 3 x 100 and 3 x (300 + 2 x 1) bytes in all.
 #[test]
 fn sizes_of_messages_are_those_of_all_ranks() {

@@ -312,7 +312,7 @@ impl Granters {
         None
     }
 
-    /// The incomplete message to host `nic` of which nothing has arrived for longest.
+    /// The incomplete message to host `nic` with the longest silence.
     fn most_silent(&mut self, nic: u32) -> Option<Silent> {
         let halves = &self.halves;
         self.hosts[nic as usize].silences.longest(|silent| {

@@ -66,7 +66,7 @@ impl PauseCache {
     /// Counts an entry whose pause begins. An entry is looked at when its pause was to end, so a
     /// signal costs the same however many pauses last.
     fn add_live(&mut self, now: u64, place: usize) {
-        // This entry's last pause has ended, so its old end is among those that go.
+        // This entry's last pause has ended, so its old end goes, too.
         while let Some(mut first) = self.live.peek_mut()
             && first.0.0 <= now
         {
