@@ -55,8 +55,8 @@ pub(super) fn audit(
     if !state.setup.hosts.literal || state.setup.faults.is_empty() {
         switch.recount(&contents).map_err(described)?;
     }
-    let paused = state.one_class && state.setup.pauses_suffice(*node);
-    switch.check_losses(paused).map_err(described)
+    let is_paused = || state.one_class && state.setup.pauses_suffice(*node);
+    switch.check_losses(is_paused).map_err(described)
 }
 
 /// Checks that a port with a packet that may be sent is busy.
