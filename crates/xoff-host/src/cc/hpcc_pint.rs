@@ -247,6 +247,17 @@ mod tests {
         assert!((2_300..2_700).contains(&count(0.25)), "{}", count(0.25));
     }
 
+    /// Switches average over the control's interval, and all share its code.
+    #[test]
+    fn switches_know_the_interval_and_the_code() {
+        let config = HpccPintConfig { interval: Ps::from_us(9), ..HpccPintConfig::default() };
+        let draws = || WholeDraws::Own(Rng::stream(1, Purpose::Transport, 0));
+        let rates = [PATH.line_rate, PATH.line_rate / 4];
+        let expected = Meter::new(Code::new(config.log_base), 9_000, &rates, draws());
+        let InBand::Pint(found) = config.in_band(&rates, draws()) else { panic!("another report") };
+        assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+    }
+
     #[test]
     fn settings_without_sense_are_refused() {
         let check = |change: fn(&mut HpccPintConfig)| {

@@ -339,6 +339,10 @@ impl AnyControl {
     }
 }
 
+// Behind the macro that it uses.
+#[cfg(test)]
+mod history_tests;
+
 /// A path of 100 Gb/s and 8 us for tests.
 #[cfg(test)]
 pub(crate) const PATH: Path = Path {

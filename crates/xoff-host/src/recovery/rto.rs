@@ -244,6 +244,19 @@ mod tests {
         assert_eq!(late.expiry(1_200_150), 3_400_000 + (200_000 - 140_000) / 200);
     }
 
+    #[test]
+    fn timeouts_count_until_a_sample() {
+        let mut rto = Rto::new(LIMITS);
+        let counts = [(); 3].map(|()| {
+            let count = (rto.timeouts(), rto.has_backed_off());
+            rto.back_off();
+            count
+        });
+        assert_eq!(counts, [(0, false), (1, true), (2, true)]);
+        rto.on_sample(1_000_000);
+        assert_eq!((rto.timeouts(), rto.has_backed_off()), (0, false));
+    }
+
     /// Karn: one packet at a time, and no retransmission.
     #[test]
     fn one_timed_packet_at_a_time() {

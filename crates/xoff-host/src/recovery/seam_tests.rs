@@ -1,5 +1,6 @@
 //! What every recovery of the seam says of itself.
 
+use xoff_core::Bytes;
 use xoff_core::knobs::Knob as _;
 use xoff_core::seam::Seam as _;
 
@@ -75,4 +76,11 @@ fn recoveries_that_count_duplicates_need_one() {
     let newreno = NewRenoRecovery(tcp.clone()).check();
     assert_eq!(newreno.unwrap_err().0, "duplicate_acks");
     assert_eq!(Sack1Config(tcp).check().unwrap_err().0, "duplicate_acks");
+}
+
+#[test]
+fn a_chunk_of_go_back_n_has_bytes() {
+    assert!(GoBackNConfig::default().check().is_ok());
+    let empty = GoBackNConfig { chunk: Bytes(0), ..GoBackNConfig::default() };
+    assert_eq!(empty.check().unwrap_err().0, "chunk");
 }

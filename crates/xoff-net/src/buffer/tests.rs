@@ -95,3 +95,13 @@ fn a_single_queue_has_a_limit_unless_the_memory_has_none() {
         assert_eq!(Buffer::new(&config).is_endless(), endless, "{config:?}");
     }
 }
+
+#[test]
+fn only_gateways_have_the_size_of_gateways() {
+    let size = |gateway_size, gateway| {
+        let config = BufferConfig { size: Bytes(1_000), gateway_size, ..BufferConfig::default() };
+        config.of(gateway).size.0
+    };
+    let found = [false, true].map(|gateway| [0, 9_000].map(|bytes| size(Bytes(bytes), gateway)));
+    assert_eq!(found, [[1_000, 1_000], [1_000, 9_000]]);
+}

@@ -12,6 +12,8 @@ pub(crate) mod capfc;
 mod carried;
 mod elide;
 mod frame_sender;
+#[cfg(test)]
+mod history_tests;
 mod ingress;
 mod nic_queues;
 mod none;

@@ -23,6 +23,18 @@ fn the_first_mark_halves_the_rate_after_one_interval() {
     assert_eq!(pace.rate, cut / 2 + 50_000_000_000);
 }
 
+/// Alpha estimates the share of marked packets: it stays at 1 if each interval has a mark.
+#[test]
+fn constant_marks_halve_the_rate() {
+    let mut control = Dcqcn::new(&DcqcnConfig::default(), &PATH);
+    let mut pace = PATH.pace(PATH.line_rate);
+    for now in (0..=4_000_000).step_by(500_000) {
+        mark(&mut control, now, &mut pace);
+    }
+    control.on_timer(&PATH, 4_001_000, &mut pace);
+    assert!(control.alpha > 1.0 - 1e-12 && pace.rate == PATH.line_rate / 2, "{control:?}");
+}
+
 #[test]
 fn a_mark_at_the_instant_of_a_cut_counts_only_if_set_before_it() {
     for (set, next) in [(0, 4_001_000), (3_000_000, 8_001_000)] {

@@ -42,6 +42,10 @@ pub(super) fn load(settings: &Settings, path: &Path, now: &IntHop, before: &IntH
 
 #[cfg(test)]
 mod tests {
+    use xoff_core::Bytes;
+
+    use super::super::super::PATH;
+    use super::super::{Hpcc, HpccConfig};
     use super::*;
 
     #[test]
@@ -50,5 +54,27 @@ mod tests {
         assert_eq!(growth(128 << 20, 127 << 20, 128, BYTES_BITS), (1 << 20) / 128);
         assert_eq!(growth(5_000, 6_000, 1_000, TIME_BITS), (1 << 24) - 1);
         assert_eq!(field(80 * ((1 << 17) + 3), 80, QUEUE_BITS), 3);
+    }
+
+    /// HPCC eq. 2: 50 KB in 8 us are half of 100 Gb/s, and a queue of 40 KB is 0.4 of the window of
+    /// 100 KB. On a link of four times the rate, both count a quarter.
+    #[test]
+    fn a_load_is_the_rate_and_the_queue() {
+        let one = Bytes(1);
+        let config =
+            HpccConfig { int_bytes_unit: one, int_queue_unit: one, ..HpccConfig::default() };
+        let settings = Hpcc::new(&config, &PATH).settings;
+        for (rate_mbps, expected) in [(100_000, 0.5 + 0.4), (400_000, (0.5 + 0.4) / 4.0)] {
+            let hop = |time_ps, tx_bytes, queue_bytes| IntHop {
+                time_ps,
+                tx_bytes,
+                queue_bytes,
+                rate_mbps,
+            };
+            let (now, before) = (hop(9_000_000, 51_000, 60_000), hop(1_000_000, 1_000, 40_000));
+            let (found, covered) = load(&settings, &PATH, &now, &before);
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+            assert_eq!(covered, 8_000);
+        }
     }
 }

@@ -121,3 +121,19 @@ fn a_timeout_goes_back_to_one_packet() {
         assert_eq!((driver.packets(), control.window.threshold), (1, 70_000));
     }
 }
+
+/// Round trips in the first 10 ms after a loss are not taken for the shortest.
+#[test]
+fn the_shortest_round_trip_is_not_measured_while_the_queue_drains() {
+    let mut driver = avoiding(10);
+    driver.round(8 * MS);
+    let began = driver.now;
+    driver.control.epoch = Some(Epoch { began, flat_after: 0.0, origin: 10 });
+    let mut shortest = |now, rtt| {
+        let ack = Ack { now, rtt, ..Ack::default() };
+        driver.control.observe(&PATH, &ack);
+        driver.control.shortest.unwrap()
+    };
+    assert_eq!(shortest(began + SETTLING - 1, 1), 8 * MS);
+    assert!(shortest(began + SETTLING, 1) < 8 * MS);
+}

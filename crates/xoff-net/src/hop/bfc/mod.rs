@@ -258,4 +258,4 @@ mod backpressure_tests;
 #[cfg(test)]
 mod class_tests;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -68,7 +68,7 @@ impl<B: Backpressure> Bench<B> {
 }
 
 /// A packet of a flow, from the neighbour's queue.
-pub(super) fn data(flow: u32, ingress: u16, upstream: u8) -> Packet {
+pub(in crate::hop) fn data(flow: u32, ingress: u16, upstream: u8) -> Packet {
     let mut packet = Packet::new(Kind::Data, 1048);
     packet.label = flow.wrapping_mul(0x0101_0193);
     (packet.flow, packet.sender) = (flow, flow + 100);

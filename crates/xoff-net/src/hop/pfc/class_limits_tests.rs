@@ -172,10 +172,13 @@ fn headrooms_share_a_pool() {
     let buffer = buffer("3: alpha 0.01 headroom 40KB, 0: lossy, 7: lossy");
     let plan = MemoryPlan { pfc: Some(&config), buffer: &buffer };
     assert_eq!(plan.aside(&[PORT; 16]).bytes(), reserves + 310_000);
-    let found: Vec<_> = plan.explain(&[PORT; 16]).into_iter().take(2).collect();
-    let names = ["pfc_pool", "pfc_headroom_pool"].map(str::to_owned);
     let pool = 12_000_000 - reserves - 310_000;
-    assert_eq!(found, [(names[0].clone(), pool), (names[1].clone(), 310_000)]);
+    let alone = (pool as f64 * 0.01 / 1.01) as u64 + 4096;
+    let found = plan.explain(&[PORT; 16]);
+    let found: Vec<_> = found.iter().map(|(name, bytes)| (&**name, *bytes)).collect();
+    assert_eq!(found[..2], [("pfc_pool", pool), ("pfc_headroom_pool", 310_000)]);
+    let class = found.iter().find(|(name, _)| *name == "class3_pfc_pause_of_a_lone_ingress");
+    assert_eq!(class.unwrap().1, alone, "alpha / (1 + alpha) of the pool, and the reserve");
 }
 
 #[test]

@@ -137,6 +137,21 @@ mod tests {
         assert_eq!(derived[0], ("sfc_trigger", Bytes(250_000).to_string()));
     }
 
+    /// Each of four settings follows from the base RTT unless it is set.
+    #[test]
+    fn settings_that_are_not_set_derive_from_the_base_rtt() {
+        let set = SfcConfig::default().derived(125_000, Ps::from_us(10));
+        assert!(!set.derives_from_base_rtt());
+        for unset in [
+            SfcConfig { trigger: Bytes(0), ..set.clone() },
+            SfcConfig { target: Bytes(0), ..set.clone() },
+            SfcConfig { filter_reset: Ps(0), ..set.clone() },
+            SfcConfig { estimator_tau: Ps(0), ..set },
+        ] {
+            assert!(unset.derives_from_base_rtt(), "{unset:?}");
+        }
+    }
+
     /// Three arrays of 65 536 bits, 32 768 entries of 20 B, and 20 B for each host at each rack.
     #[test]
     fn memory_is_that_of_filters_caches_and_estimators() {

@@ -132,3 +132,16 @@ fn settings_build_their_kind_of_bfc() {
         assert_eq!(hop.elision().is_some(), matches!(hop, AnyHop::ElidingBfc(_)));
     }
 }
+
+/// Pauses of flows need a sender that can pause one, and frames that are not lost.
+#[test]
+fn only_pauses_of_flows_have_needs() {
+    let needs = |backpressure| {
+        let config = BfcConfig { backpressure, ..BfcConfig::default() };
+        let needs = BfcSettings { config, tofino: None }.needs();
+        needs.iter().map(|need| (need.section, need.key)).collect::<Vec<_>>()
+    };
+    let flows = [("transport", "ack_class"), ("faults", "control_loss")];
+    assert_eq!(needs(BackpressureKind::Flows), flows);
+    assert_eq!(needs(BackpressureKind::Queues), []);
+}
