@@ -98,6 +98,7 @@ fn every_control_says_what_its_packets_carry() {
         };
         assert_eq!(least, expected, "{name}");
         assert_eq!(control.sampled(), (name == "hpcc-pint").then_some(1.0));
+        assert!(control.preset().is_none_or(|scheme| scheme.starts_with("# ")), "{name}");
         let interval = (name == "dcqcn-rdma15").then_some(Ps::from_us(50).0);
         assert_eq!(control.notification_interval(), interval);
         let (section, _) = control.marks_setting();

@@ -84,3 +84,24 @@ fn a_chunk_of_go_back_n_has_bytes() {
     let empty = GoBackNConfig { chunk: Bytes(0), ..GoBackNConfig::default() };
     assert_eq!(empty.check().unwrap_err().0, "chunk");
 }
+
+/// Packets 0, 2 and 4 of five have arrived. A receiver of selective acknowledgements reports two
+/// blocks; the others report none.
+#[test]
+fn receivers_of_selective_acknowledgements_count_blocks() {
+    for recovery in RecoveryConfig::all() {
+        let kind = recovery.kind();
+        let chunks = GoBackNConfig::default().chunks();
+        let payload = PATH.payload;
+        let setup =
+            ReceiverSetup { recovery: kind, nack_interval: 0, payload, chunks, literal: false };
+        let mut half = ReceiverHalf::new(kind);
+        for packet in [0, 2, 4] {
+            let arrival =
+                Arrival { now: 0, seq: packet * payload, bytes: payload, end: 5 * payload };
+            half.on_data(&setup, &arrival);
+        }
+        let blocks = if recovery.reports_blocks() { 2 } else { 0 };
+        assert_eq!(half.blocks(), blocks, "{}", kind.show());
+    }
+}

@@ -57,6 +57,8 @@ fn every_hop_control_says_what_it_is_and_needs() {
         .collect();
     assert_eq!(found, table.map(|(name, words)| (name.to_owned(), words.to_owned())));
     assert!(HopConfig::all().iter().all(|hop| hop.check().is_ok() && hop.frame_bytes() == 64));
+    let classes = BufferConfig::default().by_class;
+    assert!(HopConfig::all().iter().all(|hop| hop.replaced(&classes).is_empty()));
 }
 
 /// Only controls that pause queues by their number name them, and only BFC has its counts

@@ -213,6 +213,13 @@ mod tests {
         assert_eq!(prr.on_ack(&at(21, 21, 10, 10), 10_000, false, false), None);
     }
 
+    /// With nothing in flight there is nothing to spread a cut over.
+    #[test]
+    fn a_mark_on_the_last_packet_in_flight_begins_no_reduction() {
+        let mut prr = Prr { window: 20_000, ..Prr::default() };
+        assert_eq!(prr.on_ack(&at(1, 1, 0, 0), 10_000, false, false), None);
+    }
+
     /// The first acknowledgement of a flow may be marked: its window was the first one.
     #[test]
     fn a_mark_on_the_first_acknowledgement_begins_a_reduction() {

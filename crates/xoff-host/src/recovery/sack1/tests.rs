@@ -86,3 +86,16 @@ fn a_short_last_packet_is_repeated_as_it_is() {
         assert_eq!(sender.lost_bytes(PAYLOAD, 5500), bytes);
     }
 }
+
+/// A duplicate acknowledges nothing new, and has a block with news.
+#[test]
+fn only_duplicates_with_news_begin_a_recovery() {
+    let begins = |repeats, news| {
+        let mut sender = Sender::new(&TcpConfig::default());
+        let answer = Answer { now: 0, rtt: 1, acked: 0, repeats, news };
+        (0..3).any(|_| sender.on_answer(&SENT, &answer).begins)
+    };
+    let found =
+        [(true, true), (true, false), (false, true)].map(|(repeats, news)| begins(repeats, news));
+    assert_eq!(found, [true, false, false]);
+}
