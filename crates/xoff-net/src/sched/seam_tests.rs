@@ -5,6 +5,7 @@ use xoff_core::seam::Seam as _;
 use xoff_core::{Bytes, Ps};
 
 use super::*;
+use crate::division::Division;
 
 /// What of this a scheduler says with its default settings.
 fn says(scheduler: &SchedulerConfig) -> Vec<&'static str> {
@@ -63,5 +64,25 @@ fn only_codel_derives_times() {
         let derived = scheduler.derive(Ps::from_us(10)).unwrap();
         assert_eq!(derived.len(), if is_codel { 2 } else { 0 });
         assert!(!scheduler.derives_from_base_rtt());
+    }
+}
+
+/// Shortest remaining flow first works with several queues that are paused as a whole.
+#[test]
+fn shortest_flow_first_serves_only_queues_that_it_can_tell_apart() {
+    let queues = || AssignedQueues { count: 8, division: None, pauses_flows: false, tofino: None };
+    let tofino = Some(TofinoMemory { cell_bytes: 176, fifo_bytes: 0 });
+    let refused = |queues| {
+        let refused = SrfConfig::default().serves(&HopQueues::Assigned(queues));
+        refused.err().map(|message| message.split(' ').take(2).collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(refused(queues()), None);
+    for (queues, words) in [
+        (AssignedQueues { count: 1, ..queues() }, "has nothing"),
+        (AssignedQueues { division: Some(Division::new(8, 2)), ..queues() }, "does not"),
+        (AssignedQueues { pauses_flows: true, ..queues() }, "skips paused"),
+        (AssignedQueues { tofino, ..queues() }, "is not"),
+    ] {
+        assert_eq!(refused(queues).as_deref(), Some(words));
     }
 }

@@ -140,6 +140,7 @@ proptest! {
         let mut too_many = BTreeSet::new();
         let mut excess = BTreeMap::<(u16, u32), u32>::new();
         let mut heard = BTreeSet::new();
+        let mut frames = [0, 0];
         for (number, step) in steps.into_iter().enumerate() {
             let signal = match step {
                 Some((flow, ingress, upstream)) => {
@@ -166,6 +167,7 @@ proptest! {
                 let (number, sender) = signal.flow().expect("every frame names a flow");
                 let flow = (signal.port, number);
                 prop_assert_eq!(sender, number + 100, "the frame carries the sender's number");
+                frames[usize::from(signal.ask == Ask::ResumeFlow)] += 1;
                 match signal.ask {
                     Ask::PauseFlow => prop_assert!(heard.insert(flow)),
                     Ask::ResumeFlow => prop_assert!(heard.remove(&flow)),
@@ -176,6 +178,8 @@ proptest! {
             prop_assert_eq!(bench.bfc.paused_flows(), heard.len());
             let held: BTreeSet<(u16, u32)> = excess.keys().copied().collect();
             prop_assert_eq!(&held, &heard);
+            let counted = bench.bfc.stats().frames;
+            prop_assert_eq!([counted.pauses, counted.resumes], frames);
         }
         while bench.queues.is_ready() {
             bench.leave(0);

@@ -8,7 +8,7 @@ use super::*;
 use crate::buffer::BufferConfig;
 use crate::by_class::ByClass;
 use crate::hop::pfc::ClassPfc;
-use crate::hop::{Ask, HopControl, PfcConfig, Signal};
+use crate::hop::{Ask, HopControl, HopSettings as _, PfcConfig, Signal};
 use crate::packet::{Kind, flag};
 use crate::recount::WaitingPacket;
 use crate::sched::Fifo;
@@ -174,7 +174,7 @@ fn headrooms_share_a_pool() {
     assert_eq!(plan.aside(&[PORT; 16]).bytes(), reserves + 310_000);
     let pool = 12_000_000 - reserves - 310_000;
     let alone = (pool as f64 * 0.01 / 1.01) as u64 + 4096;
-    let found = plan.explain(&[PORT; 16]);
+    let found = config.explain(&buffer, &[PORT; 16]);
     let found: Vec<_> = found.iter().map(|(name, bytes)| (&**name, *bytes)).collect();
     assert_eq!(found[..2], [("pfc_pool", pool), ("pfc_headroom_pool", 310_000)]);
     let class = found.iter().find(|(name, _)| *name == "class3_pfc_pause_of_a_lone_ingress");
