@@ -144,7 +144,7 @@ impl SizeTable {
                 low.size * (high.cdf - low.cdf)
             } else {
                 let density = (high.cdf - low.cdf) / (high.size - low.size);
-                density * (cut * cut - low.size * low.size) / 2.0
+                density * (cut - low.size) * (cut + low.size) / 2.0
             }
         };
         let bytes: f64 = self.pieces().map(|(low, high)| below(low, high)).sum();
@@ -160,10 +160,11 @@ impl SizeTable {
     #[must_use]
     pub fn mean_of_first(&self, cap: u64, longest: u64, reading: Reading) -> f64 {
         let (cap, longest) = (cap as f64, longest as f64);
-        // The integral of min(size, cap) from 0 on.
-        let area = |size: f64| {
-            let below = size.min(cap);
-            below * below / 2.0 + (size - below) * cap
+        // The integral of min(size, cap). Not a difference of squares, in which neighbouring sizes
+        // of many digits would be lost.
+        let area = |from: f64, to: f64| {
+            let [low, high] = [from, to].map(|size| size.min(cap));
+            (high - low) * (high + low) / 2.0 + ((to - high) - (from - low)) * cap
         };
         let piece = |(low, high): (Point, Point)| {
             let share = high.cdf - low.cdf;
@@ -173,7 +174,7 @@ impl SizeTable {
                 0.0
             } else {
                 let end = high.size.min(longest);
-                (area(end) - area(low.size)) * share / (high.size - low.size)
+                area(low.size, end) * share / (high.size - low.size)
             }
         };
         self.pieces().map(piece).sum()

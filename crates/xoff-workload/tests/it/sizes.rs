@@ -171,3 +171,16 @@ proptest! {
         prop_assert!(step <= last as f64 + slack);
     }
 }
+
+/// Sizes of 15 digits that differ in the last one are as exact as others.
+#[test]
+fn neighbouring_sizes_of_many_digits_keep_their_mean() {
+    let csv = "size_bytes,cdf\n900719925474091,0\n900719925474092,1\n";
+    let table = SizeTable::from_csv(csv, "t.csv").unwrap();
+    let mean = table.mean(Reading::Linear);
+    let first = |cap| table.mean_of_first(cap, u64::MAX, Reading::Linear);
+    assert_eq!(mean, 900_719_925_474_091.5);
+    assert_eq!((first(u64::MAX), first(1_000)), (mean, 1_000.0));
+    let byte = table.byte_fraction_below(900_719_925_474_092);
+    assert!((byte - 1.0).abs() < 1e-12, "{byte}");
+}
