@@ -149,3 +149,18 @@ fn a_window_of_tcp_opens_to_a_known_size() {
         }
     }
 }
+
+#[test]
+fn a_cubic_rises_and_a_loss_leaves_a_share_of_the_window() {
+    let check = |scale, beta| {
+        let config = CubicConfig { scale, beta, ..CubicConfig::default() };
+        config.check().map_err(|(key, _)| key)
+    };
+    assert_eq!(check(0.4, 0.7), Ok(()));
+    for scale in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+        assert_eq!(check(scale, 0.7), Err("scale"), "{scale}");
+    }
+    for beta in [0.0, 1.0, 1.5, f64::NAN] {
+        assert_eq!(check(0.4, beta), Err("beta"), "{beta}");
+    }
+}

@@ -86,9 +86,10 @@ fn a_chunk_of_go_back_n_has_bytes() {
 }
 
 /// Packets 0, 2 and 4 of five have arrived. A receiver of selective acknowledgements reports two
-/// blocks; the others report none.
+/// blocks; the others report none. All but go-back-N keep the three packets, and perfect recovery has
+/// no order.
 #[test]
-fn receivers_of_selective_acknowledgements_count_blocks() {
+fn receivers_count_what_has_arrived() {
     for recovery in RecoveryConfig::all() {
         let kind = recovery.kind();
         let chunks = GoBackNConfig::default().chunks();
@@ -103,5 +104,13 @@ fn receivers_of_selective_acknowledgements_count_blocks() {
         }
         let blocks = if recovery.reports_blocks() { 2 } else { 0 };
         assert_eq!(half.blocks(), blocks, "{}", kind.show());
+        let found = half.rx_progress(&setup);
+        let [received, delivered] = match kind {
+            Recovery::GoBackN => [1, 1],
+            Recovery::Perfect => [3, 3],
+            _ => [3, 1],
+        };
+        let expected = (received * payload, delivered * payload);
+        assert_eq!((found.received, found.delivered), expected, "{}", kind.show());
     }
 }
