@@ -109,8 +109,8 @@ fn a_flow_hears_its_control() {
     }
 }
 
-/// Rates stay between the lowest one and that of the link, and a window is never closed. Timers fire
-/// after they are set.
+/// Rates stay between the lowest one and that of the link, and a window is never closed. Timers
+/// fire after they are set.
 #[test]
 fn no_control_stops_a_flow_or_exceeds_its_link() {
     for config in ControlConfig::all() {

@@ -128,15 +128,15 @@ mod tests {
         assert_eq!(board.bytes(1000, 6000), (2000, 4000));
     }
 
-    /// Of six lost packets, the first of which has arrived after all, two are retransmitted.
+    /// Six packets are lost. The first arrives after all, and two others are retransmitted.
     #[test]
     fn packets_before_the_next_one_to_repeat_were_repeated() {
         let mut board = Scoreboard::default();
         board.on_timeout(0, 6);
         board.insert(0..1);
         assert_eq!([board.take(), board.take()], [Some(1), Some(2)]);
-        let told = |packet| (board.was_repeated(packet), board.is_repeated(packet));
-        let found = [1, 2, 3, 5, 6].map(told);
+        let state = |packet| (board.was_repeated(packet), board.is_repeated(packet));
+        let found = [1, 2, 3, 5, 6].map(state);
         let queued = (false, true);
         assert_eq!(found, [(true, true), (true, true), queued, queued, (false, false)]);
     }

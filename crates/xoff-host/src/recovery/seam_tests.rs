@@ -86,8 +86,8 @@ fn a_chunk_of_go_back_n_has_bytes() {
 }
 
 /// Packets 0, 2 and 4 of five have arrived. A receiver of selective acknowledgements reports two
-/// blocks; the others report none. All but go-back-N keep the three packets, and perfect recovery has
-/// no order.
+/// blocks; the others report none. All but go-back-N keep the three packets, and perfect recovery
+/// has no order.
 #[test]
 fn receivers_count_what_has_arrived() {
     for recovery in RecoveryConfig::all() {

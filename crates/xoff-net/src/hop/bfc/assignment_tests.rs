@@ -188,8 +188,8 @@ fn the_lowest_empty_queue_may_be_one_that_has_just_emptied() {
     }
 }
 
-/// "stochastic fair queueing" hashes flows: each of 31 queues gets 323 of 10,000 flows, give or take
-/// six standard deviations of 17.7.
+/// "stochastic fair queueing" hashes flows: each of 31 queues gets 323 of 10,000 flows, give or
+/// take six standard deviations of 17.7.
 #[test]
 fn a_hash_spreads_flows_over_all_queues() {
     let config = BfcConfig { assignment: Assignment::Stochastic, ..BfcConfig::default() };
