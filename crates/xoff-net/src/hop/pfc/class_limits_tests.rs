@@ -181,6 +181,17 @@ fn headrooms_share_a_pool() {
     assert_eq!(class.unwrap().1, alone, "alpha / (1 + alpha) of the pool, and the reserve");
 }
 
+/// A class that is paused is not paused again by packets that its headroom takes.
+#[test]
+fn each_class_pauses_once() {
+    for class in [0, 3, 7] {
+        let mut pfc = switch(Some(&PfcConfig::default()), "3: alpha 0.01 headroom 40KB");
+        let entered: Vec<_> = std::iter::from_fn(|| enter(&mut pfc, (class, 1, 0))).collect();
+        let asks: Vec<_> = entered.into_iter().flatten().collect();
+        assert_eq!(asks, [Signal::new(1, Ask::Pause, 1 << class)]);
+    }
+}
+
 #[test]
 fn a_small_buffer_is_refused() {
     let buffer = BufferConfig { size: Bytes(900_000), ..buffer("3: headroom 60KB") };

@@ -304,6 +304,8 @@ mod tests {
         let (port, class, restored_ps, dropped) = (1, 0, None, 1);
         let stuck = StuckQueue { port, class, paused_ps, released_ps, restored_ps, dropped };
         assert_eq!(pfc.stuck(), [stuck]);
+        assert_eq!((pfc.look(350 * US, 1, 0b1000), pfc.obeyed(1)), (0b1000, 0b0100));
+        assert_eq!(pfc.stuck()[1], StuckQueue { class: 3, paused_ps: 150 * US, ..pfc.stuck()[1] });
     }
 
     #[test]

@@ -214,6 +214,11 @@ mod tests {
                         }
                     },
                 }
+                let heads: Vec<_> = (0..8).filter_map(|queue| manager.head(queue)).collect();
+                let of_heads: Vec<u8> = heads.iter().map(|&id| pool[id].queue).collect();
+                let held: Vec<u8> = (0..8).filter(|&queue| manager.queue_bytes(queue) > 0).collect();
+                prop_assert_eq!(manager.active() as usize, held.len());
+                prop_assert_eq!(of_heads, held);
             }
             manager.set_paused(0);
             while let Some(id) = manager.pop(&mut pool) {
