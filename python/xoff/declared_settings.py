@@ -789,9 +789,9 @@ class Buffer(TypedDict, total=False):
     ingress. `headroom` is that of each ingress, and `resume_offset` says when the neighbour is
     resumed. What a class does not name is that of all classes: `buffer.alpha` and no reserve if
     lossy, else the settings of `pfc`. SONiC has such profiles (BUFFER_PROFILE). Expects classes
-    from 0 to 7, each once, with one or more of lossy, alpha A (up to 64), reserve SIZE, headroom
-    SIZE and resume_offset SIZE, such as "0: lossy alpha 1, 3: alpha 0.25 reserve 8KB headroom
-    60KB". Default: ""
+    from 0 to 7, each once, with one or more of lossy, alpha A (0.000001 to 64), reserve SIZE,
+    headroom SIZE and resume_offset SIZE, such as "0: lossy alpha 1, 3: alpha 0.25 reserve 8KB
+    headroom 60KB". Default: ""
     """
 
 

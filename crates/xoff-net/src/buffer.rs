@@ -78,6 +78,20 @@ fn dedicated(buffer: &BufferConfig) -> Option<String> {
 /// The size of a memory that never fills up.
 const ENDLESS: u64 = u64::MAX / 2_000_000;
 
+/// The largest memory (bytes). A million times as much fits into 63 bits.
+const LARGEST: u64 = 9_000_000_000_000;
+
+/// Checks a share that is counted in whole millionths: a smaller one would be none.
+///
+/// # Errors
+/// The key, and what to write instead.
+pub(crate) fn check_ppm(key: &'static str, share: f64) -> Checked {
+    if share > 0.0 && share < 1e-6 {
+        return Err((key, format!("{key} is {share}: write 0, or at least 0.000001")));
+    }
+    Ok(())
+}
+
 /// The limit of a single queue.
 #[derive(Clone, Copy, Debug)]
 enum QueueLimit {
@@ -95,6 +109,16 @@ impl BufferConfig {
     /// # Errors
     /// The key that is wrong, and what to write instead.
     pub fn check(&self) -> Checked {
+        for (key, size) in [("size", self.size), ("gateway_size", self.gateway_size)] {
+            if size.0 > LARGEST {
+                let message = format!(
+                    "{key} is {size}: write at most {}, or kind = \"unlimited\"",
+                    Bytes(LARGEST)
+                );
+                return Err((key, message));
+            }
+        }
+        check_ppm("alpha", self.alpha)?;
         self.by_class.check()
     }
 

@@ -10,8 +10,8 @@ use xoff_core::{Bytes, HostId, Ps, Rng};
 use crate::candidates::Candidates;
 use crate::checks;
 use crate::{
-    Arrival, CLASSES, Context, Crowd, Frequency, Mix, Offer, Priority, Source, TrafficSettings,
-    host_set,
+    Arrival, CLASSES, Context, Crowd, ENDLESS, Frequency, Mix, Offer, Priority, Source,
+    TrafficSettings, host_set,
 };
 
 xoff_core::choices! {
@@ -92,6 +92,9 @@ impl IncastConfig {
                 "bytes is {bytes}, which leaves some of the {flows} flows empty: give at least 1 B \
                  each"
             ));
+        }
+        if self.bytes.0.div_ceil(self.flows()) > ENDLESS {
+            return Err(format!("bytes is {}: a flow has at most {}", self.bytes, Bytes(ENDLESS)));
         }
         if self.period == Ps(0) {
             return Err("period is 0: give the time from one event to the next".into());

@@ -57,8 +57,10 @@ impl ControlSettings for HpccPintConfig {
             let message = "log_base must be 1.00020 or more, below 262144: codes have 1 to 16 bits";
             return Err(("log_base", message.into()));
         }
-        if !(self.sampled > 0.0 && self.sampled <= 1.0) {
-            return Err(("sampled", "sampled must be above 0 and at most 1: it is a share".into()));
+        // Acknowledgements are chosen by whole numbers of 16 bits.
+        if !(1.0 / 65_536.0..=1.0).contains(&self.sampled) {
+            let message = "sampled must be at least 0.0000153 (1/65536) and at most 1";
+            return Err(("sampled", message.into()));
         }
         checks::positive_share("target_utilisation", self.target_utilisation)?;
         checks::header("header", self.header)
@@ -271,6 +273,8 @@ mod tests {
         assert_eq!(check(|pint| pint.log_base = 1.00019), Err("log_base"));
         assert_eq!(check(|pint| pint.log_base = 262_144.0), Err("log_base"));
         assert_eq!(check(|pint| pint.sampled = 0.0), Err("sampled"));
+        assert_eq!(check(|pint| pint.sampled = 1.5e-5), Err("sampled"));
+        assert_eq!(check(|pint| pint.sampled = 1.6e-5), Ok(()));
         assert_eq!(check(|pint| pint.sampled = 1.01), Err("sampled"));
         assert_eq!(check(|pint| pint.target_utilisation = 0.0), Err("target_utilisation"));
         assert_eq!(check(|pint| pint.header = Bytes(4097)), Err("header"));

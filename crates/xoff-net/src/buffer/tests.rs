@@ -105,3 +105,19 @@ fn only_gateways_have_the_size_of_gateways() {
     let found = [false, true].map(|gateway| [0, 9_000].map(|bytes| size(Bytes(bytes), gateway)));
     assert_eq!(found, [[1_000, 1_000], [1_000, 9_000]]);
 }
+
+/// Shares are whole millionths, and a memory's share is computed in 63 bits.
+#[test]
+fn shares_and_sizes_that_cannot_be_counted_are_refused() {
+    let check = |change: fn(&mut BufferConfig)| {
+        let mut config = BufferConfig::default();
+        change(&mut config);
+        config.check().map_err(|(key, _)| key)
+    };
+    assert_eq!(check(|buffer| buffer.alpha = 0.0), Ok(()));
+    assert_eq!(check(|buffer| buffer.alpha = 1e-6), Ok(()));
+    assert_eq!(check(|buffer| buffer.alpha = 9e-7), Err("alpha"));
+    assert_eq!(check(|buffer| buffer.size = Bytes(LARGEST)), Ok(()));
+    assert_eq!(check(|buffer| buffer.size = Bytes(LARGEST + 1)), Err("size"));
+    assert_eq!(check(|buffer| buffer.gateway_size = Bytes(u64::MAX)), Err("gateway_size"));
+}

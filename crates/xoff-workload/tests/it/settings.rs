@@ -74,6 +74,11 @@ fn wrong_incast_and_long_lived_settings_say_why() {
         incast(IncastConfig { bytes: Bytes(99), ..default() }),
         "bytes is 99B, which leaves some of the 100 flows empty: give at least 1 B each"
     );
+    let one = IncastConfig { degree: 1, bytes: Bytes(1 << 63), ..default() };
+    assert_eq!(
+        incast(one),
+        "bytes is 9223372036854775808B: a flow has at most 9223372036854775807B"
+    );
     assert_eq!(
         incast(IncastConfig { period: Ps(0), ..default() }),
         "period is 0: give the time from one event to the next"

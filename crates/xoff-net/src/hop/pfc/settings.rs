@@ -5,7 +5,7 @@ use xoff_core::knobs::{Capabilities, Checked};
 use xoff_core::seam::{Need, need};
 
 use super::{MemoryPlan, Pfc, PfcConfig, Watchdog, Watched};
-use crate::buffer::{BufferConfig, Profile};
+use crate::buffer::{BufferConfig, Profile, check_ppm};
 use crate::by_class::ByClass;
 use crate::capability::{BACKPRESSURE, CLASS_MEMORY, CONTROL_FRAMES, PFC_FRAMES};
 use crate::hop::{AnyHop, Eliding, HopQueues, HopSettings, HopSite, PfcPort};
@@ -14,6 +14,10 @@ impl HopSettings for PfcConfig {
     fn check(&self) -> Checked {
         if self.threshold > 1.0 {
             return Err(("threshold", "threshold is a share of the free pool: 0 to 1".into()));
+        }
+        check_ppm("threshold", self.threshold)?;
+        if !(1..=1_500).contains(&self.frame_size.0) {
+            return Err(("frame_size", "a pause frame has 1B to 1500B".into()));
         }
         let times = self.headroom_oversubscription;
         if times != 0.0 && times < 1.0 {

@@ -216,7 +216,8 @@ mod tests {
                 }
                 let heads: Vec<_> = (0..8).filter_map(|queue| manager.head(queue)).collect();
                 let of_heads: Vec<u8> = heads.iter().map(|&id| pool[id].queue).collect();
-                let held: Vec<u8> = (0..8).filter(|&queue| manager.queue_bytes(queue) > 0).collect();
+                let is_held = |&queue: &u8| manager.queue_bytes(queue) > 0;
+                let held: Vec<u8> = (0..8).filter(is_held).collect();
                 prop_assert_eq!(manager.active() as usize, held.len());
                 prop_assert_eq!(of_heads, held);
             }
