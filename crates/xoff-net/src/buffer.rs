@@ -81,13 +81,16 @@ const ENDLESS: u64 = u64::MAX / 2_000_000;
 /// The largest memory (bytes). A million times as much fits into 63 bits.
 const LARGEST: u64 = 9_000_000_000_000;
 
-/// Checks a share that is counted in whole millionths: a smaller one would be none.
+/// The smallest share above 0. Shares are counted in whole millionths: a smaller one would be none.
+const LEAST_SHARE: f64 = 1e-6;
+
+/// Checks a share that may be 0.
 ///
 /// # Errors
 /// The key, and what to write instead.
 pub(crate) fn check_ppm(key: &'static str, share: f64) -> Checked {
-    if share > 0.0 && share < 1e-6 {
-        return Err((key, format!("{key} is {share}: write 0, or at least 0.000001")));
+    if share > 0.0 && share < LEAST_SHARE {
+        return Err((key, format!("{key} is {share}: write 0, or at least {LEAST_SHARE}")));
     }
     Ok(())
 }

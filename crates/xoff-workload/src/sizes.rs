@@ -144,7 +144,7 @@ impl SizeTable {
                 low.size * (high.cdf - low.cdf)
             } else {
                 let density = (high.cdf - low.cdf) / (high.size - low.size);
-                density * (cut - low.size) * (cut + low.size) / 2.0
+                density * integral(low.size, cut)
             }
         };
         let bytes: f64 = self.pieces().map(|(low, high)| below(low, high)).sum();
@@ -160,11 +160,10 @@ impl SizeTable {
     #[must_use]
     pub fn mean_of_first(&self, cap: u64, longest: u64, reading: Reading) -> f64 {
         let (cap, longest) = (cap as f64, longest as f64);
-        // The integral of min(size, cap). Not a difference of squares, in which neighbouring sizes
-        // of many digits would be lost.
+        // The integral of min(size, cap).
         let area = |from: f64, to: f64| {
             let [low, high] = [from, to].map(|size| size.min(cap));
-            (high - low) * (high + low) / 2.0 + ((to - high) - (from - low)) * cap
+            integral(low, high) + ((to - high) - (from - low)) * cap
         };
         let piece = |(low, high): (Point, Point)| {
             let share = high.cdf - low.cdf;
@@ -189,6 +188,12 @@ impl SizeTable {
     fn pieces(&self) -> impl Iterator<Item = (Point, Point)> {
         self.points.windows(2).map(|pair| (pair[0], pair[1]))
     }
+}
+
+/// The integral of sizes. Not a difference of squares, in which neighbouring sizes of many digits
+/// would be lost.
+fn integral(from: f64, to: f64) -> f64 {
+    (to - from) * (to + from) / 2.0
 }
 
 /// The size at `u`, where `low.cdf < u`. Rounding errors cannot lead past `high`: each operation

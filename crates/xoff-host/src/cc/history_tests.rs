@@ -82,7 +82,7 @@ fn history(control: &mut dyn CongestionControl, pace: Pace, of: &ControlConfig) 
     answers
 }
 
-/// A control without what chooses among all.
+/// The control itself, in place of the enum of all.
 trait Own {
     fn own(&mut self) -> &mut dyn CongestionControl;
 }

@@ -4,12 +4,11 @@
 use xoff_core::Bytes;
 use xoff_core::knobs::{Checked, Knob as _, Value};
 
+use super::LEAST_SHARE;
 use crate::by_class::{ByClass, ClassSetting};
 
 /// The largest alpha: 64 is the largest finite one of the Switch Abstraction Interface.
 const ALPHA_MAX: f64 = 64.0;
-/// The smallest one: they are counted in millionths.
-const ALPHA_MIN: f64 = 1e-6;
 
 /// What one class has of its own. Where a value is missing, that of all classes holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,7 +63,7 @@ impl Profile {
 impl ClassSetting for Profile {
     fn forms() -> String {
         format!(
-            "one or more of lossy, alpha A ({ALPHA_MIN} to {ALPHA_MAX}), reserve SIZE, headroom \
+            "one or more of lossy, alpha A ({LEAST_SHARE} to {ALPHA_MAX}), reserve SIZE, headroom \
              SIZE and resume_offset SIZE, such as \"0: lossy alpha 1, 3: alpha 0.25 reserve 8KB \
              headroom 60KB\""
         )
@@ -79,7 +78,7 @@ impl ClassSetting for Profile {
                 "lossy" => std::mem::replace(&mut found.lossy, true),
                 "alpha" => {
                     let alpha = words.next()?.parse().ok();
-                    let alpha = alpha.filter(|alpha| (ALPHA_MIN..=ALPHA_MAX).contains(alpha))?;
+                    let alpha = alpha.filter(|alpha| (LEAST_SHARE..=ALPHA_MAX).contains(alpha))?;
                     found.alpha.replace(alpha).is_some()
                 }
                 _ => {

@@ -111,7 +111,7 @@ impl HopSettings for PfcConfig {
     }
 
     fn frame_bytes(&self) -> u16 {
-        u16::try_from(self.frame_size.0).unwrap_or(u16::MAX)
+        self.frame_size.0 as u16
     }
 
     fn build(&self, site: HopSite) -> Result<AnyHop, String> {
